@@ -22,7 +22,8 @@ local evolve = {
     exploration_ratio = 0.2, exploitation_ratio = 0.7, -- openevolve: how parents are drawn; the rest by linear ranking
     -- openevolve: generations between migrations, the share that migrates
     migration_interval = 50, migration_rate = 0.1,
-    islands = 5, max_islands = 10, island_names = {}, -- names: families that the model chooses from
+    islands = 5, max_islands = 10,
+    island_names = {}, -- families instead of numbers, each "NAME" or "NAME: what it is"
     population_size = 0, archive_size = 0, -- 0: the source's default, 40 and 10 or 1000 and 100
     -- also a metric's name, or {name=, bins=}, {name=, values={...}}
     features = { "complexity", "diversity" }, feature_bins = 10,
@@ -37,7 +38,8 @@ local evolve = {
 }
 
 -- The fields of the templates in addition to prompt.field_names; the prompt hook fills them in.
-evolve.fields = { "explore", "exploit", "scratch", "stuck", "again", "families", "lessons", "foreclosed", "untried" }
+evolve.fields = { "explore", "exploit", "scratch", "stuck", "again", "place", "families", "lessons", "foreclosed",
+  "untried" }
 
 local operator_names = { "exploitation", "exploration", "crossover", "migration" }
 local sizes = { playbook = { population = 40, elites = 10 }, openevolve = { population = 1000, elites = 100 } }
@@ -51,17 +53,17 @@ local rules = {
   selection = { one_of = { "playbook", "openevolve" } }, exploitation = weight, exploration = weight,
   crossover = weight, migration = weight, exploration_ratio = share, exploitation_ratio = share,
   migration_interval = { integer = true, least = 1 }, migration_rate = share, elite_selection_ratio = share,
-  islands = few, max_islands = few, island_names = { names = true },
+  islands = few, max_islands = few,
   population_size = whole, archive_size = whole, feature_bins = { integer = true, least = 1 }, top_programs = whole,
   diverse_programs = whole, inspirations = whole, near_duplicate = share, knowledge = { names = true },
   patience = whole,
 }
 
 local function new_population(options, metric)
-  local size, named = sizes[options.selection], #options.island_names > 0
+  local size, names = sizes[options.selection], families.islands(options.island_names)
+  local named = #names > 0
   return archive.new { metric = metric, features = features.list(options.features, options.feature_bins),
-    islands = named and options.island_names or options.islands,
-    max_islands = named and #options.island_names or options.max_islands,
+    islands = named and names or options.islands, max_islands = named and #names or options.max_islands,
     population_size = options.population_size > 0 and options.population_size or size.population,
     archive_size = options.archive_size > 0 and options.archive_size or size.elites }
 end
@@ -70,6 +72,8 @@ end
 function evolve.check(given)
   local wrong = limits.problem(given, rules)
   if wrong then return wrong end
+  local names, problem = families.islands(given.island_names)
+  if not names then return "option island_names " .. problem end
   if given.exploitation + given.exploration + given.crossover + given.migration == 0 then
     return "options exploitation, exploration, crossover, migration: one weight must be above 0"
   end
@@ -97,7 +101,8 @@ end
 function evolve.init(run)
   local options, memory = run.options, run.memory
   memory.features = features.list(options.features, options.feature_bins)
-  memory.named = features.any(memory.features, "named") or #options.island_names > 0 -- a model is asked for names
+  memory.islands, memory.about = families.islands(options.island_names)
+  memory.named = features.any(memory.features, "named") or #memory.islands > 0 -- a model is asked for names
   memory.measured = features.any(memory.features, "measured")
   memory.population, memory.shown, memory.weights = new_population(options, run.metric), shown_by(options), {}
   for index, name in ipairs(operator_names) do memory.weights[index] = options[name] end
@@ -176,7 +181,7 @@ end
 
 -- An island as lines name it: by its name if it has one, else by number.
 local function label(run, island)
-  return run.options.island_names[island] or island
+  return run.memory.islands[island] or island
 end
 
 local function proposal(run, operator, island, parents, notes)
@@ -320,10 +325,44 @@ end
 local function untried(run)
   local memory = run.memory
   local list = knowledge.untried(memory.knowledge, memory.tried)
-  for _, island in ipairs(run.options.island_names) do
-    if memory.population:size(island) == 0 then list[#list + 1] = "the family " .. island end
+  for _, island in ipairs(memory.islands) do
+    if memory.population:size(island) == 0 then
+      list[#list + 1] = "the family " .. families.named(island, memory.about)
+    end
   end
   return listed(list)
+end
+
+-- Operators that go to an island on purpose: there the plan counts, whatever a model says of its version.
+local aimed = { exploration = true, migration = true }
+
+-- Where a candidate lives, for people: "island 2, cell 3/4", or "family greedy (...)".
+local function lives(memory, notes)
+  local island = notes.island or 1
+  local where = #memory.islands > 0 and "family " .. families.named(island, memory.about) or "island " .. island
+  return notes.cell and ("%s, cell %s"):format(where, notes.cell) or where
+end
+
+-- Where the version that is asked for belongs, and where its parents live.
+local function place(run, made)
+  local memory, notes, lines = run.memory, made.notes or none, {}
+  if #memory.population.names < 2 then return "" end
+  local target = lives(memory, { island = notes.island })
+  lines[1] = aimed[made.operator] and ("Your version goes to the %s: make it one of that kind."):format(target)
+    or ("The parent is of the %s, and so is your version unless you say otherwise."):format(target)
+  if #memory.islands == 0 then
+    lines[1] = ("Your version goes to the %s of %d; each is a population of its own."):format(target,
+      #memory.population.names)
+  end
+  if notes.donor then
+    lines[2] = ("The donor lives in the %s, the recipient in the %s."):format(lives(memory, { island = notes.donor }),
+      target)
+  end
+  local names = {}
+  for index, feature in ipairs(memory.features) do names[index] = feature.name end
+  lines[#lines + 1] = ("A cell is a bin of each of: %s. The best of each cell is kept."):format(table.concat(names,
+    ", "))
+  return table.concat(lines, "\n")
 end
 
 local asked_too = [[
@@ -344,7 +383,9 @@ function evolve.prompt(run, made)
   fields.stuck = notes.override
     and ("The last %d attempts were not kept: try something none of them tried."):format(memory.streak.length)
     or ""
-  fields.families, fields.lessons = families.asked(run.options.island_names, memory.features), listed(memory.lessons)
+  fields.place = place(run, made)
+  fields.families = families.asked(aimed[made.operator] and {} or memory.islands, memory.features)
+  fields.lessons = listed(memory.lessons)
   fields.foreclosed, fields.untried = listed(memory.foreclosed), untried(run)
   fields.answer = fields.answer .. asked_too
   return prompt.fitted(run, made, fields, function()
@@ -356,12 +397,13 @@ end
 -- ---- select: the model's island and cell; novelty; the best of several ----
 
 -- The notes from a model's answer, nil without any; false and why they are refused. What it does not name stays as
--- planned.
-local function placed(run, answer)
+-- planned, and so does an island that the plan has aimed at.
+local function placed(run, made, answer)
   local said = answer.notes
   if not said and not run.memory.named then return nil end
-  local notes, refused = families.placed(said or none, run.options.island_names, run.memory.features)
+  local notes, refused = families.placed(said or none, run.memory.islands, run.memory.features)
   if not notes then return false, refused end
+  if aimed[made.operator] then notes.island, notes.said_island = nil, notes.island end
   if said then notes.foreclosed, notes.knowledge = said.foreclosed, said.knowledge end
   return notes
 end
@@ -376,7 +418,7 @@ end
 
 -- The notes of an answer, nil without any; or false, the reason, and the id of a near duplicate.
 local function looked_at(run, made, answer)
-  local notes, refused = placed(run, answer)
+  local notes, refused = placed(run, made, answer)
   if notes == false then return false, refused end
   local known, limit = run.memory.sketches, run.options.near_duplicate
   local why, id = near_duplicate.refusal(run.get(made.parents[1]), answer.edits or none, known, limit)

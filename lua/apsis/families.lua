@@ -1,6 +1,29 @@
--- families: islands and features with names. Asks a model to which of them its version belongs, and checks the
--- answer. Pure; decides nothing. For strategies.
+-- families: islands and features with names. Names the family that is asked for, asks a model to which its version
+-- belongs, and checks the answer. Pure; decides nothing. For strategies.
 local families = {}
+
+-- The names of islands, and what is known about each by its name, from an option: a list of "NAME", "NAME: what it is"
+-- or { NAME = what it is }. nil and what is wrong.
+function families.islands(given)
+  local names, about = {}, {}
+  for index, one in ipairs(given) do
+    local name, text = one, nil
+    if type(one) == "table" then name, text = next(one)
+    elseif type(one) == "string" then name, text = one:match("^([^:]+):%s+(.+)$") end
+    name = name or one
+    if type(name) ~= "string" or name == "" or text ~= nil and type(text) ~= "string" then
+      return nil, 'must be a list of "NAME" or "NAME: what it is"'
+    end
+    if families.has(names, name) then return nil, ("has %q twice"):format(name) end
+    names[index], about[name] = name, text
+  end
+  return names, about
+end
+
+-- "greedy (takes the best step)", or the name alone.
+function families.named(name, about)
+  return about[name] and ("%s (%s)"):format(name, about[name]) or tostring(name)
+end
 
 function families.has(names, wanted)
   for _, name in ipairs(names) do if name == wanted then return true end end

@@ -87,10 +87,19 @@ local function reached(record)
   return stopped and (" at %.10g in stage %d"):format(stopped.value, stopped.stage) or ""
 end
 
-local outcome_line = remembered_by(function(_, record)
+-- " (+0.02 against its parent c0003)", "" if either has no value.
+local function against_parent(run, record)
+  local parent = record.value and (record.parents or {})[1]
+  local before = parent and run.get(parent)
+  local delta = before and run.metric:delta(record.value, before.value)
+  return delta and (" (%s against its parent %s)"):format(direction.delta_text(delta), parent) or ""
+end
+
+local outcome_line = remembered_by(function(run, record)
   local change = record.description or record.hypothesis or (record.proposal or {}).title or record.operator or ""
   if change == record.outcome then change = "" end
-  local text = ("%s %s%s"):format(record.id or "experiment " .. record.experiment, outcome_of(record), reached(record))
+  local text = ("%s %s%s%s"):format(record.id or "experiment " .. record.experiment, outcome_of(record),
+    reached(record), against_parent(run, record))
   if change ~= "" then text = text .. ": " .. one_line(change, 200) end
   if record.rollback_reason then text = text .. (" (why: %s)"):format(one_line(record.rollback_reason, 300)) end
   if record.learned then text = text .. " learned: " .. one_line(record.learned, 300) end
@@ -192,6 +201,10 @@ prompt.facts = remembered_by(function(run, record)
   local at = reached(record)
   local text = outcome_of(record) .. (at ~= "" and ("%s (%s)"):format(at, run.metric:words()) or "")
   if #names > 1 then text = text .. "; " .. table.concat(names, " ") end
+  local notes = record.notes or {} -- of a strategy with islands
+  if type(notes.cell) == "string" then
+    text = ("%s; island %s, cell %s"):format(text, notes.island or "1", notes.cell)
+  end
   local change = record.hypothesis or record.description
   if change then text = text .. "; it changed: " .. one_line(change, 300) end
   return text

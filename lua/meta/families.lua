@@ -3,6 +3,19 @@
 
 local families = {}
 
+--- The names of islands and, by name, what each is, from an option: "NAME", "NAME: what it is" or { NAME = what it is }.
+--- nil and what is wrong.
+---@param given (string|table<string, string>)[]
+---@return string[]?
+---@return table<string, string>|string
+function families.islands(given) end
+
+--- A name with what is known about it: "greedy (takes the best step)".
+---@param name string
+---@param about table<string, string>
+---@return string
+function families.named(name, about) end
+
 ---@param names string[]
 ---@param wanted any
 ---@return boolean

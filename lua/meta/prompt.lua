@@ -97,8 +97,8 @@ prompt.field_names = {}
 ---  - answer: how to answer; without it a chat model must guess
 ---
 --- strategies/openevolve.lua adds, for the shipped templates: explore, exploit, scratch ("yes" or "", one of the
---- three), stuck (a sentence after many rejections), again (what was wrong with the last answer), families (names to
---- choose from), lessons, foreclosed and untried (lists).
+--- three), stuck (a sentence after many rejections), again (what was wrong with the last answer), place (the island that
+--- the version goes to), families (names to choose from), lessons, foreclosed and untried (lists).
 ---@param run apsis.Run
 ---@param proposal apsis.Proposal
 ---@param form? "diff"|"rewrite"|"either" how to answer; default: the proposal's `answer`, or the manifest's prompt.answer

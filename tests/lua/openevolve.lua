@@ -337,14 +337,33 @@ test("wrong options are refused by name when the run starts", function()
   matches(refusal { features = { { bins = 3 } } }, "option features: a feature needs a name")
 end)
 
+local function prompts(spec)
+  local seen = {}
+  spec.world = spec.world or {}
+  local answers = spec.world.answers or rarely(20)
+  spec.world.wants_prompt = true
+  spec.world.answers = function(slot, prompt, index)
+    seen[#seen + 1] = prompt
+    return answers(slot, prompt, index)
+  end
+  local lines, ended, engine = evolve(spec)
+  return seen, experiments(lines), ended, engine
+end
+
 -- ---- families with names ----
 
 local named = { island_names = { "greedy", "annealing" }, features = { "complexity", { name = "move", values = { "swap", "shift" } } } }
 
 test("the model names the island and the cell of its candidate, and the line says both", function()
   local world = { answers = function() return { edits = { x = 1 }, notes = { island = "annealing", move = "shift" } } end }
-  local line = evolve({ budget = { iterations = 1 }, world = world, options = named })[2]
-  equal(line.notes.island, "annealing")
+  local line = evolve({ budget = { iterations = 40 }, world = world, options = named })
+  for index = 2, #line do
+    local one = line[index]
+    local aimed = one.operator == "exploration" or one.operator == "migration"
+    equal(one.notes.island, aimed and one.proposal.notes.island or "annealing", one.operator)
+    equal(one.notes.said_island, aimed and "annealing" or nil)
+  end
+  line = line[2]
   equal(line.notes.features.move, "shift")
   matches(line.notes.cell, "shift")
 end)
@@ -368,15 +387,70 @@ test("an island that is not named stays as planned; unknown names are refused be
   equal(measured, 3) -- the baselines
 end)
 
+test("the prompt names the target family with what it is, donor and recipient, island and cell of what it shows", function()
+  local options = { island_names = { "greedy: takes the best step", { annealing = "sometimes takes a worse one" }, "tabu" },
+    exploitation = 0.3, exploration = 0.3, crossover = 0, migration = 0.4 }
+  local seen, lines = prompts { budget = { iterations = 60 }, options = options }
+  local about = { greedy = "greedy %(takes the best step%)", annealing = "annealing %(sometimes takes a worse one%)", tabu = "tabu" }
+  local done, shown = {}, 0
+  for index, line in ipairs(lines) do
+    local text, planned = seen[index][2].content, line.proposal.notes
+    done[line.operator] = true
+    if line.operator == "exploration" then matches(text, "Your version goes to the family " .. about[planned.island])
+    elseif line.operator == "exploitation" then matches(text, "The parent is of the family " .. about[planned.island])
+    else matches(text, "The donor lives in the family " .. about[planned.donor] .. ", the recipient in the family "
+      .. about[planned.island]) end
+    if text:find("; island %l+, cell %d+/%d+") then shown = shown + 1 end
+  end
+  equal(done, { exploitation = true, exploration = true, migration = true })
+  equal(shown > 40, true, "with island and cell: " .. shown)
+  matches(seen[60][2].content, "against its parent c%d+")
+end)
+
+test("islands without names are named by number, and one island not at all", function()
+  local seen = prompts { budget = { iterations = 3 } }
+  matches(seen[3][2].content, "Your version goes to the island %d of 5; each is a population of its own")
+  seen = prompts { budget = { iterations = 3 }, options = { islands = 1, max_islands = 1 } }
+  equal(seen[3][2].content:find("Your version goes", 1, true), nil)
+  local _, message = fake.strategy(SOURCE, { island_names = { "a: x", "a" } })
+  matches(message, 'option island_names has "a" twice')
+end)
+
+test("the system message has the project's instructions, and says that a worse version may be a parent", function()
+  local seen = prompts { budget = { iterations = 1 }, project = { name = "fake", files = {}, program = "Mind the gap." } }
+  local system = seen[1][1]
+  equal(system.role, "system")
+  matches(system.content, "every version that was measured stays in the\npopulation")
+  equal(system.content:find("lost work", 1, true) or system.content:find("kept only if", 1, true), nil)
+  matches(system.content, "Mind the gap%.")
+  equal(seen[1][2].content:find("Mind the gap", 1, true), nil)
+end)
+
+test("of 500 plans those that draw have the weights' shares; overrides come on top", function()
+  local lines = experiments((evolve { budget = { iterations = 500 }, world = { answers = rarely(5) } }))
+  local all, drawn, draws = {}, {}, 0
+  for _, line in ipairs(lines) do
+    all[line.operator] = (all[line.operator] or 0) + 1
+    if not line.notes.override then
+      draws, drawn[line.operator] = draws + 1, (drawn[line.operator] or 0) + 1
+    end
+  end
+  for name, weight in pairs { exploitation = 0.50, exploration = 0.30, crossover = 0.15, migration = 0.05 } do
+    local share = drawn[name] / draws
+    print(("# %s: %.0f %% of the draws, %.0f %% of all plans"):format(name, 100 * share, 100 * all[name] / #lines))
+    equal(math.abs(share - weight) < 3 * math.sqrt(weight * (1 - weight) / draws), true, name .. " " .. share)
+  end
+end)
+
 test("an answer that leaves out a name is asked for once more, with the reason", function()
-  local asked, prompts = 0, {}
+  local asked, texts = 0, {}
   local world = { answers = function(_, prompt)
-    asked, prompts[#prompts + 1] = asked + 1, prompt[2].content
+    asked, texts[#texts + 1] = asked + 1, prompt[2].content
     return { edits = { x = 1 }, text = "x", notes = asked == 2 and { move = "swap" } or {} }
   end }
   local line = evolve({ budget = { iterations = 1 }, world = world, options = named })[2]
   equal({ asked, line.outcome, line.notes.features.move }, { 2, "kept", "swap" })
-  matches(prompts[2], "Your last answer was not used: the answer does not say its move")
+  matches(texts[2], "Your last answer was not used: the answer does not say its move")
 end)
 
 -- ---- openevolve ----
@@ -441,19 +515,6 @@ test("openevolve: patience ends the run", function()
 end)
 
 -- ---- prompts ----
-
-local function prompts(spec)
-  local seen = {}
-  spec.world = spec.world or {}
-  local answers = spec.world.answers or rarely(20)
-  spec.world.wants_prompt = true
-  spec.world.answers = function(slot, prompt, index)
-    seen[#seen + 1] = prompt
-    return answers(slot, prompt, index)
-  end
-  local lines, ended, engine = evolve(spec)
-  return seen, experiments(lines), ended, engine
-end
 
 test("the fields that the strategy declares are those its templates may name, no more and no less", function()
   local reason = evolve({ budget = { iterations = 1 }, world = { wants_prompt = true },
