@@ -33,13 +33,14 @@ local evolve = {
     -- operators, too
     near_duplicate = 0,
     knowledge = {}, -- ideas to try, one per line; also read from program.md's section of that name
+    guidance_mutation = "", guidance_crossover = "", -- how to go about it, shown with one parent, and with two
     patience = 0, -- 0: off; else the run ends after N experiments without a new best
   },
 }
 
 -- The fields of the templates in addition to prompt.field_names; the prompt hook fills them in.
 evolve.fields = { "explore", "exploit", "scratch", "stuck", "again", "place", "families", "lessons", "foreclosed",
-  "untried" }
+  "untried", "guidance" }
 
 local operator_names = { "exploitation", "exploration", "crossover", "migration" }
 local sizes = { playbook = { population = 40, elites = 10 }, openevolve = { population = 1000, elites = 100 } }
@@ -371,6 +372,14 @@ local asked_too = [[
 ASI learned= should be a heuristic that holds for the next version too, not a report on this one. If you are sure that
 an avenue leads nowhere, close it: ASI foreclosed=what, and why.]]
 
+-- A program's text without its section Evolution Strategy, which sends an agent to a playbook that has been read.
+local function without_playbook(text)
+  local before, after = ("\n" .. text):match("^(.-\n)##[ \t]*Evolution Strategy[^\n]*\n(.*)$")
+  if not before then return text end
+  local rest = ("\n" .. after):match("\n(##?[ \t].*)$") or ""
+  return before:sub(2) .. rest
+end
+
 function evolve.prompt(run, made)
   local memory, notes = run.memory, made.notes or {}
   local fields = prompt.fields(run, made, notes.scratch and "rewrite" or nil)
@@ -386,6 +395,8 @@ function evolve.prompt(run, made)
   fields.place = place(run, made)
   fields.families = families.asked(aimed[made.operator] and {} or memory.islands, memory.features)
   fields.lessons = listed(memory.lessons)
+  fields.guidance = template == "mutation" and run.options.guidance_mutation or run.options.guidance_crossover
+  if fields.guidance ~= "" then fields.instructions = without_playbook(fields.instructions) end
   fields.foreclosed, fields.untried = listed(memory.foreclosed), untried(run)
   fields.answer = fields.answer .. asked_too
   return prompt.fitted(run, made, fields, function()

@@ -1,5 +1,6 @@
 -- target: the files that a prose section lets a program change: the paths in backquotes at the beginning of an item, or
--- its first word. A list after "Do NOT modify", or an "except", is read_only; later words of an item do not count.
+-- its first word. A list after "Do NOT modify", or an "except", is read_only, but not an "except" in such a list; later
+-- words of an item do not count.
 -- Reads text and checks whether paths exist. Called by readers of programs in prose and by the importers.
 local fs = require "apsis.fs"
 
@@ -56,7 +57,9 @@ local function words_of(text, is_item)
   local rest = text:sub(after)
   local exception = says(rest:lower(), denials)
   local again = exception and rest:find("`", exception, true)
+  local count = #found
   if again then run_of(rest, again, true, found) end
+  for index = 1, #found do found[index].exception, found[index].excepted = index > count, #found > count end
   return found
 end
 
@@ -71,13 +74,16 @@ local function globs_of(path)
   return { prefix .. rest, prefix .. "*/" .. rest }
 end
 
-function Entries:put(path, mode, number)
+function Entries:put(path, mode, number, excepted)
   local key = path .. "\0" .. mode
-  if not self.seen[key] then self[#self + 1] = { path = path, mode = mode, number = number } end
+  if not self.seen[key] then
+    self[#self + 1] = { path = path, mode = mode, number = number, excepted = excepted or nil }
+  end
   self.seen[key] = true
 end
 
 function Entries:add(said, mode, number)
+  if said.exception and mode == "read_only" then return end -- "do not modify A other than B": of B nothing is said
   local path, reason = path_of(said.word, self.dir)
   if reason and (said.quoted or said.word:find("%w")) then
     self.refused[#self.refused + 1] = { word = said.word, number = number, reason = reason }
@@ -91,11 +97,34 @@ function Entries:add(said, mode, number)
   if stat and stat.type == "directory" then path = path:gsub("/+$", "") .. "/**" end
   local glob = path:find("[*?]") ~= nil
   mode = said.denied and "read_only" or mode
-  for _, rule in ipairs(glob and globs_of(path) or { (path:gsub("[%[]", "[%0]")) }) do self:put(rule, mode, number) end
+  for _, rule in ipairs(glob and globs_of(path) or { (path:gsub("[%[]", "[%0]")) }) do
+    self:put(rule, mode, number, mode == "read_only" and said.excepted)
+  end
   self.writable = self.writable or mode == "writable"
   if mode == "writable" and not glob and not stat then
     self.missing[#self.missing + 1] = { path = path, number = number }
   end
+end
+
+local function starts_alike(one, other)
+  local first, second = one:match("^[^*?%[]*"), other:match("^[^*?%[]*")
+  return first:sub(1, #second) == second or second:sub(1, #first) == first
+end
+
+-- "Do not modify A other than B" forbids nothing that no rule allows; a rule for A would forbid B, for in a scope what
+-- is read_only comes first. It stays if a glob allows what might be in A.
+function Entries:without_excepted()
+  local function allowed(path)
+    for _, entry in ipairs(self) do
+      if entry.mode == "writable" and entry.path:find("[*?]") and starts_alike(entry.path, path) then return true end
+    end
+  end
+  for index = #self, 1, -1 do
+    local entry = self[index]
+    if entry.excepted and not allowed(entry.path) then table.remove(self, index) end
+    entry.excepted = nil
+  end
+  return self
 end
 
 -- Whether a line that is no item makes the following files writable or read_only.
@@ -123,7 +152,7 @@ function target.entries(lines, dir)
       if word then self:add({ word = word }, mode, line.number + index) end
     end
   end
-  return self
+  return self:without_excepted()
 end
 
 return target

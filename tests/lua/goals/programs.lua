@@ -160,12 +160,14 @@ test("two spellings of a key must agree", function()
   equal(good(text_of "timeout_minutes: 0.5").value.verification.commands[1].timeout_sec, 30.0)
 end)
 
-test("what the prose says must not contradict the front matter, and alone is no guess", function()
+test("what the prose says must not contradict the front matter, and alone it counts", function()
   local lower = "The metric is `score`. **Lower** is\nbetter.\n"
   local body = BODY:gsub("The metric is `score`%.\n", lower)
   bad(text_of("metric_direction: higher", body), "program%.md:2: metric_direction: is higher, but the text says that "
     .. "lower is better")
-  bad(text_of(nil, body), "program%.md:18: metric_direction: .*write metric_direction: lower")
+  local taken = good(text_of(nil, body))
+  equal(taken.value.metric.direction, "lower")
+  matches(table.concat(taken.warnings), "program%.md:18: metric_direction: lower is better, as the text says; .*write metric_direction: lower")
   equal(good(text_of("metric_direction: lower", body)).value.metric.direction, "lower")
   bad(text_of("metric_direction: lower", (BODY:gsub("More%.", "Higher is better."))),
     "program%.md:2: .*says that higher is better")
@@ -619,6 +621,53 @@ test("strategy: playbooks for an agent become openevolve, which is said; without
   use, layer = strategy_of { [FOLDER .. ".hidden.lua"] = "" }
   equal(use, { use = "hillclimb" })
   equal(table.concat(layer.warnings):find("strategy:", 1, true), nil)
+end)
+
+-- In the form of a deployed program: its Target, its playbook, its prompts, its tunables.
+local DEPLOYED = {
+  ["src/core/series.ts"] = "x\n", ["src/core/other.ts"] = "x\n",
+  [FOLDER .. "openevolve.md"] = "# Playbook\n\n| Operator | Default weight | When |\n|---|---|---|\n| Exploitation | 0.40 | x |\n"
+    .. "| Exploration | 0.30 | x |\n| Crossover | 0.20 | x |\n| Migration | 0.10 | x |\n\n"
+    .. "- **Island 0 \u{2014} Comparison sort (objects)**: `Array.sort` over pairs.\n- **Island 1 \u{2014} Radix**: by digits.\n\n"
+    .. "- **Dimension 1 \u{2014} Storage**: `boxed` / `typed-arrays`\n- **Dimension 2 \u{2014} Algorithm class**: `comparison` / `hybrid`\n",
+  [FOLDER .. "prompts/mutation.md"] = "# Mutation\n\n## Mutation vocabulary\n\n- Hoist NaN handling\n\n## Domain knowledge\n\n"
+    .. "- Typed arrays bypass the GC\n- NaN is not free\n",
+  [FOLDER .. "prompts/crossover.md"] = "# Crossover\n\nTake the storage of one, the order of the other.\n",
+  [".autoloop/programs/p/code/config.yaml"] = "exploitation_ratio: 0.5\npopulation_size: 40\narchive_size: 10\nnum_islands: 5\nnan_ratio: 0.05\n",
+}
+
+test("a deployed program's playbook is read: weights, islands, dimensions, ideas, prompts, tunables", function()
+  local files = {}
+  for path, text in pairs(DEPLOYED) do files[path] = text end
+  local use, layer = strategy_of(files)
+  equal(use.use, "openevolve")
+  local options = use.options
+  equal(options.island_names, { "Comparison sort (objects): Array.sort over pairs.", "Radix: by digits." })
+  equal(options.features, { { name = "storage", values = { "boxed", "typed-arrays" } },
+    { name = "algorithm_class", values = { "comparison", "hybrid" } } })
+  equal({ options.exploitation, options.exploration, options.crossover, options.migration }, { 0.5, 0.3, 0.2, 0.1 })
+  equal({ options.population_size, options.archive_size, options.islands }, { 40, 10 })
+  equal(options.knowledge, { "Typed arrays bypass the GC", "NaN is not free" })
+  matches(options.guidance_mutation, "Mutation vocabulary\n\n%- Hoist NaN handling")
+  matches(options.guidance_crossover, "Take the storage of one")
+  matches(layer.warnings[#layer.warnings], "with what it says %(strategy/openevolve.md, strategy/prompts/mutation.md, "
+    .. "strategy/prompts/crossover.md, code/config.yaml%)")
+  equal(require("apsis.core.strategy").load({ use = "openevolve", options = options }) ~= nil, true)
+end)
+
+test("'any file other than' in a list of what is not to be changed forbids nothing of what is", function()
+  local function modes_of(only)
+    local body = BODY:gsub("## Target\n.-\n## Evaluation", "## Target\n\nOnly modify:\n" .. only .. "\nDo NOT modify:\n"
+      .. "- Any `src/**` file other than `src/core/series.ts`.\n"
+      .. "- `.autoloop/programs/**` other than this program's `code/` dir.\n- `tests/**`\n\n## Evaluation")
+    local _, layer = strategy_of({ ["src/core/series.ts"] = "x\n" }, nil, body)
+    local modes = {}
+    for _, rule in ipairs(layer.value.files) do modes[rule.path] = rule.mode end
+    return modes
+  end
+  local modes = modes_of "- `src/core/series.ts` - its body.\n"
+  equal({ modes["src/core/series.ts"], modes["src/**"] or "none", modes["tests/**"] }, { "writable", "none", "read_only" })
+  equal(modes_of("- `src/core/**`\n")["src/**"], "read_only", "a glob allows more than the exception")
 end)
 
 -- ---- names ----

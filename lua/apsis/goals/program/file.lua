@@ -180,8 +180,7 @@ function Program:metric(made, line)
     "Evaluation")
 end
 
--- The direction, from the front matter; the prose must not contradict it. Only the importer accepts the prose by
--- itself, because it writes the direction down.
+-- The direction, from the front matter, else from the prose, which must not contradict it.
 function Program:direction(said)
   local way = said["metric.direction"]
   local place = self.layer.places["metric.direction"]
@@ -194,11 +193,11 @@ function Program:direction(said)
     self:refuse(place.line, place.name, "metric.direction", "is %s, but the text says that %s is better (line %d)", way,
       prose_way, line)
   elseif not place and prose_way == "lower" and not self.lenient then
-    self:refuse(line, "metric_direction", "metric.direction", "the text says that lower is better, but the front "
-      .. "matter has no direction, which means higher; write metric_direction: lower between two lines of --- at the "
-      .. "top of the file")
+    self:warn(line, "metric_direction", "lower is better, as the text says; other tools take a program without "
+      .. "metric_direction for higher: write %s between two lines of --- at the top of the file",
+      "metric_direction: lower")
   end
-  self.layer.value.metric.direction = way or self.lenient and prose_way or nil
+  self.layer.value.metric.direction = way or prose_way
 end
 
 function Program:strategy()

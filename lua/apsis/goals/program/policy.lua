@@ -1,7 +1,8 @@
 -- policy: the default strategy of a program: a Lua file in its folder `strategy/`; openevolve if there are playbooks
--- for an agent; else hillclimb. Only lists files. Called by file.lua.
+-- for an agent, with what they say (playbook.lua); else hillclimb. Only reads files. Called by file.lua.
 local fs = require "apsis.fs"
 local nearest = require "apsis.project.nearest"
+local playbook = require "apsis.goals.program.playbook"
 
 local policy = {}
 
@@ -48,8 +49,9 @@ function policy.of(folder, below, evolves)
       table.concat(lua, ", "), below, lua[1])
   end
   if #prose > 0 then
-    return { use = "openevolve" }, ("%s/%s is for an agent; apsis uses the strategy openevolve instead"):format(below,
-      prose[1])
+    local options, from = playbook.read(folder:match("^(.*)/[^/]*$"), prose[1])
+    return { use = "openevolve", options = next(options) and options or nil }, ("%s/%s is for an agent; apsis uses the "
+      .. "strategy openevolve with what it says (%s)"):format(below, prose[1], table.concat(from, ", "))
   end
   if evolves then
     return { use = "openevolve" }, "the section Evolution Strategy is for an agent; apsis uses the strategy "

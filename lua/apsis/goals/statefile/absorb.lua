@@ -77,6 +77,7 @@ local function take(state, record, context, link)
   count(state, record, status)
   state.entries[#state.entries + 1] = entries.of(record, { count = state.iteration_count, status = status,
     metric = context.metric, previous = previous_best(record, context), link = link })
+  state.members[#state.members + 1] = entries.member(record, status)
   for key, list in pairs { learned = state.lessons, next_action_hint = state.directions } do
     if type(record[key]) == "string" then list[#list + 1] = { text = record[key], id = record.candidate } end
   end
@@ -117,7 +118,7 @@ end
 -- Takes the records in; returns the events, in order. README.md has the fields of records and context.
 function absorb.records(doc, records, context)
   local before, state = doc:fields(), doc:fields()
-  state.events, state.entries, state.lessons, state.directions = {}, {}, {}, {}
+  state.events, state.entries, state.lessons, state.directions, state.members = {}, {}, {}, {}, {}
   state.seen = (before.journal_lines or 0) == 0 and newest_entry(doc) or nil
   local link = context.link and texts.line(context.link)
   if before.pr then link = link and ("[#%d](%s)"):format(before.pr, link) or "#" .. before.pr end
@@ -127,6 +128,7 @@ function absorb.records(doc, records, context)
     table.move(state.entries[index], 1, #state.entries[index], #made + 1, made)
   end
   if #made > 0 then entries.add(doc, made) end
+  lists.add(doc, "population", state.members)
   lists.add(doc, "lessons", state.lessons)
   lists.add(doc, "directions", state.directions)
   write_rows(doc, before, state, context)

@@ -128,10 +128,11 @@ local function notes(doc)
   return found
 end
 
--- The lines of apsis's own lessons and directions, oldest first, except the newest `spared` of each section.
+-- The lines of apsis's own population, lessons and directions, oldest first, except the newest `spared` of each
+-- section.
 local function marked(doc, spared)
   local found, numbers, hidden = {}, {}, doc:scan().hidden
-  for _, key in ipairs { "lessons", "directions" } do
+  for _, key in ipairs { "population", "lessons", "directions" } do
     local section, own = sections.find(doc, key), {}
     for at = section and section.first or 1, section and section.stop or 0 do
       local _, _, id = lists.marked(doc.lines[at])

@@ -70,6 +70,25 @@ local function notes_of(record, status)
   return #notes > 0 and texts.short(table.concat(notes, "; "), LONGEST_NOTES) or nil
 end
 
+-- Where a candidate of a strategy with islands came from and lives: { operator, parents, island, cell }; else nil.
+local function origin_of(record)
+  local notes = type(record.notes) == "table" and record.notes or {}
+  if record.outcome == "baseline" or notes.island == nil then return nil end
+  local parents = type(record.parents) == "table" and table.concat(record.parents, ", ") or ""
+  return { operator = said(record.operator) or "—", parents = parents ~= "" and parents or "—",
+    island = texts.line(tostring(notes.island)), cell = said(notes.cell) }
+end
+
+-- The line of a candidate in the section Population; nil for one that is in none.
+function entries.member(record, status)
+  local origin = origin_of(record)
+  local value = number(record.primary_metric) or type(record.stopped) == "table" and number(record.stopped.value)
+  if not origin or not value or not said(record.candidate) then return nil end
+  return { id = record.candidate, text = ("island %s · fitness %s · %s of %s%s · %s: %s"):format(origin.island,
+    texts.brief(value), origin.operator, origin.parents, origin.cell and " · cell " .. origin.cell or "", shown[status],
+    texts.short(said(record.description) or said(record.hypothesis) or "—", LONGEST_CHANGE)) }
+end
+
 -- The lines of a record's entry, ending in an empty one. about: { count (iterations so far), status, previous, metric,
 -- link }.
 function entries.of(record, about)
@@ -84,6 +103,12 @@ function entries.of(record, about)
     add("Change", texts.short(said(record.description) or said(record.hypothesis) or "—", LONGEST_CHANGE))
   end
   add("Metric", entries.metric(about.metric, record.primary_metric, about.previous))
+  local origin = origin_of(record)
+  if origin then
+    add("Operator", origin.operator)
+    add("Parent(s)", origin.parents)
+    add("Island", origin.island)
+  end
   if about.status == "accepted" and said(record.commit) then add("Commit", record.commit:sub(1, COMMIT_DIGITS)) end
   if not baseline then
     add("PR", about.link)

@@ -11,7 +11,8 @@ local LONGEST_TITLE = 200 -- of a heading that can be known
 sections.titles = {
   machine = "⚙️ Machine State", info = "📋 Program Info", priorities = "🎯 Current Priorities",
     lessons = "📚 Lessons Learned",
-  foreclosed = "🚧 Foreclosed Avenues", directions = "🔭 Future Directions", history = "📊 Iteration History",
+  foreclosed = "🚧 Foreclosed Avenues", directions = "🔭 Future Directions", population = "🧬 Population",
+    history = "📊 Iteration History",
 }
 
 local key_of = {}

@@ -76,7 +76,7 @@ function units.of(part)
   if not part then return {} end
   local doc, list, head = part.doc, {}, ""
   local of_table = part.key == "machine" and row_units(doc) or {}
-  local marked = part.key == "lessons" or part.key == "directions"
+  local marked = part.key == "lessons" or part.key == "directions" or part.key == "population"
   local at = part.first + (part.id ~= "" and 1 or 0)
   while at <= part.stop do
     local last, line = block_end(doc, at, part.stop), doc.lines[at]
