@@ -15,7 +15,7 @@ raw() { # JSON, which is for programs, has the marks that turn a text round
         grep -av '^{' "$T/shown" | grep -aqP '\xe2\x80\xaeREVERSED'
 }
 escapes='\033]0;PWNED\007 \033[31mRED \302\23331mRED \2350;PWNED \033PDCS \rRETURN \342\200\256REVERSED'
-export TERM=xterm
+export TERM=xterm PAGER=cat # less would wait for a key
 
 attack escapes-provider "a provider says escape sequences: in its output, its ASI lines, its failure, its stderr"
 fill() { echo "ESCAPES='$escapes'" >>paths.sh; }

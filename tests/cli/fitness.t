@@ -664,7 +664,7 @@ item "a candidate that is measured again makes its results' folder a link to one
 mkdir -p "$T/users" && echo mine >"$T/users/predictions.csv"
 SECOND="    - {domain: tests, name: second, weight: 0.5, run: sh second.sh, format: tap}"
 SCRIPT='echo 1..2; echo ok 1 - a; [ "$(cat value.txt)" != 0 ] || printf "not "; echo ok 2 - b' \
-    OWN_EXTRA='acceptance: sensitive' hostile again <<END
+    OWN_EXTRA='acceptance: sensitive' hostile relinked <<END
 for i in 1 2 3 4 5 6; do
     mkdir -p "\$APSIS_RUN_DIR/fitness-again-\$i" && rm -rf "\$APSIS_RUN_DIR/fitness-again-\$i/second"
     ln -s '$T/users' "\$APSIS_RUN_DIR/fitness-again-\$i/second"
