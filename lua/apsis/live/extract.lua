@@ -132,8 +132,8 @@ local function printed_later(extractor, name, gathered)
   local text = named and (fs.read(gathered.stdout_path) or ""):sub(named.printed + 1) or ""
   if text == "" or not printed.number(text, extractor.json) then return nil end
   return ("a command prints %s as JSON, and %s before it gave METRIC %s: which one counts is not clear; let the "
-    .. "command that measures write a METRIC line to the file that APSIS_METRICS names"):format(extractor.json, named.command,
-    name)
+    .. "command that measures write a METRIC line to the file that APSIS_METRICS names"):format(extractor.json,
+    named.command, name)
 end
 
 -- The value of the METRIC line; without one, the number that the extractor names in JSON on standard output.
