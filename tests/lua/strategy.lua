@@ -19,7 +19,7 @@ local function refused(source, expected, options, use)
 end
 
 local here = dir .. "/s.lua: "
-local hooks = "init, plan, prompt, select, stage, accept, learn, halt"
+local hooks = "init, plan, prompt, select, stage, stopped, accept, learn, halt"
 
 test("each wrong part of a module is named, with its file and what it must be", function()
   for _, hook in ipairs(contract.hooks) do

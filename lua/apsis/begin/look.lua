@@ -94,7 +94,7 @@ local function measures(dir)
 end
 
 local function can_import(name)
-  local result = process.run { argv = { "python3", "-c", "import " .. name }, cwd = "/", timeout_s = 10 }
+  local result = process.run { argv = { "python3", "-I", "-c", "import " .. name }, cwd = "/", timeout_s = 10 }
   return result ~= nil and result.code == 0
 end
 
