@@ -22,7 +22,7 @@
 #include "trip.h"
 
 static char dir[] = "/tmp/apsis-test-state-XXXXXX";
-static int fail_sync, fail_write, file_syncs;
+static int fail_sync, fail_write, fail_close, file_syncs;
 static const char *lose, *replace_by; /* files that vanish, or are replaced, as soon as they are locked */
 
 /* These override libc's: a failing disk is rare otherwise. */
@@ -54,6 +54,14 @@ ssize_t write(int fd, const void *bytes, size_t count)
         return -1;
     }
     return syscall(SYS_write, fd, bytes, count);
+}
+
+int close(int fd)
+{
+    int result = (int)syscall(SYS_close, fd);
+    if (fail_close)
+        errno = EIO;
+    return fail_close ? -1 : result;
 }
 
 int flock(int fd, int how)
@@ -369,6 +377,11 @@ static void test_replace(void)
     int failed = ap_state_replace(path, "lost", 4, true, &err);
     fail_write = 0;
     ok(failed && strcmp(err.code, "ENOSPC") == 0 && holds(path, "new\0er", 6), "on a full disk the old content stays");
+    fail_close = 1;
+    failed = ap_state_replace(path, "lost", 4, true, &err);
+    fail_close = 0;
+    ok(failed && strcmp(err.code, "EIO") == 0 && holds(path, "new\0er", 6),
+        "and so it does if the new cannot be closed");
     mkdir(in_dir("folder"), 0777);
     ok(ap_state_replace(in_dir("folder"), "x", 1, false, &err) != 0 && strcmp(err.code, "EISDIR") == 0,
         "a folder is not replaced");

@@ -66,7 +66,8 @@ test("options: keys, types and limits", inside(function(repo)
     { "log", { "HEAD", { 1 } }, '^unknown option "number"' },
     { "log", { "HEAD", { max = "many" } }, "^max must be an integer" }, { "log", { "HEAD", { max = 1.5 } }, "^max must be an integer" },
     { "log", { "HEAD", { max = -1 } }, "#3 to '[^']*' %(max is negative" },
-    { "log", { "HEAD", { path = 1 } }, "^path must be a string, not number" }, { "log", { "HEAD", { path = "a\0" } }, "^path has a NUL byte" },
+    { "log", { "HEAD", { path = 1 } }, "^path must be a string, not number" },
+    { "log", { "HEAD", { path = "a\0" } }, "^path has a NUL byte" },
     { "log", { "HEAD", { since_rev = {} } }, "^since_rev must be a string, not table" },
     { "dirty", { { all = true } }, '^unknown option "all" %(allowed: untracked%)' },
     { "diff", { "HEAD", "HEAD", { lines = 1 } }, '^unknown option "lines" %(allowed: context, paths%)' },
@@ -76,8 +77,10 @@ test("options: keys, types and limits", inside(function(repo)
     { "diff", { "HEAD", "HEAD", { paths = { "a", 5 } } }, "^a path must be a string, not number" },
     { "clear_locks", { "refs/apsis", -1 }, "#3 to '[^']*' %(an age in seconds, from 0 to 1000000" },
     { "clear_locks", { "refs/apsis", 1000001 }, "#3 to '[^']*' %(an age in seconds, from 0 to 1000000" },
-    { "commit", { { tree = "HEAD", message = "m", parent = 1 } }, '^unknown option "parent" %(allowed: tree, parents, message, ref, author, time%)' },
-    { "commit", { { message = "m" } }, "^tree is missing" }, { "commit", { { tree = 1, message = "m" } }, "^tree must be a string, not number" },
+    { "commit", { { tree = "HEAD", message = "m", parent = 1 } },
+      '^unknown option "parent" %(allowed: tree, parents, message, ref, author, time%)' },
+    { "commit", { { message = "m" } }, "^tree is missing" },
+    { "commit", { { tree = 1, message = "m" } }, "^tree must be a string, not number" },
     { "commit", { { tree = "HEAD" } }, "^message must be a string" },
     { "commit", { { tree = "HEAD", message = "m", ref = 1 } }, "^ref must be a string" },
     { "commit", { { tree = "HEAD", message = "m", time = "x" } }, "^time must be an integer" },
@@ -150,6 +153,31 @@ test("modes: kept, given, or that of a file", inside(function(repo, dir)
     "120000 a\n100755 b.sh\n100755 d/c\n100644 new\n100644 same\n160000 sub")
   equal({ select(2, repo:read(tree, "a")), select(2, repo:read(tree, "b.sh")), select(2, repo:read(tree, "new")) },
     { "120000", "100755", "100644" })
+end))
+
+test("no path has a part that some file system takes for git's own folder", inside(function(repo)
+  for part, own in pairs { [".git"] = true, [".GIT"] = true, [".gIt"] = true, ["git~1"] = true, ["GIT~1"] = true, [".git."] = true,
+    [".git "] = true, [".git. . "] = true, ["git~1."] = true, [".g\u{200C}it"] = true, ["git~2"] = false, [".gitignore"] = false,
+    ["x.git"] = false, [".gi"] = false, ["git"] = false, ["agit~1"] = false, ["git~11"] = false, ["..."] = false } do
+    for _, path in ipairs { part, "d/" .. part, part .. "/x", "d/" .. part .. "/x" } do
+      local tree, message, code = repo:edit_tree("HEAD", { [path] = "x" })
+      equal({ tree ~= nil, code }, { not own, own and "EPATH" or nil }, path .. (message or ""))
+    end
+  end
+end))
+
+test("characters that macOS drops make no other name of git's own folder; those beside them do", inside(function(repo)
+  for _, range in ipairs { { 0x200C, 0x200F }, { 0x202A, 0x202E }, { 0x206A, 0x206F }, { 0xFEFF, 0xFEFF } } do
+    for point = range[1] - 1, range[2] + 1 do
+      local own = point >= range[1] and point <= range[2]
+      for _, name in ipairs { ".git" .. utf8.char(point), utf8.char(point) .. ".git", ".g" .. utf8.char(point) .. "it" } do
+        equal(select(3, repo:edit_tree("HEAD", { [name] = "x" })), own and "EPATH" or nil, ("%04x"):format(point))
+      end
+    end
+  end
+  for name, own in pairs { [".git:a"] = true, ["git~1:a:$b"] = true, [".gitx:a"] = false } do
+    equal(select(3, repo:edit_tree("HEAD", { [name] = "x" })), own and "EPATH" or nil, name)
+  end
 end))
 
 test("a repository without a commit has no head and tracks nothing", inside(function(_, _, parent)
