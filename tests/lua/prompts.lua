@@ -1,0 +1,63 @@
+-- prompts: what the playbook asks a chat model with, whole, for each of its operators and forms of answer, against
+-- tests/data/prompts. UPDATE=1 writes these files anew: then look at what has changed.
+local fake = require "fake"
+local host = require "apsis.fs"
+local messages = require "apsis.live.provider.shared.messages"
+local tap = require "tap"
+
+local FOLDER = "../data/prompts/"
+local SOURCE = [[return require("apsis.strategy").extend("openevolve", {})]]
+local OPTIONS = { island_names = { "greedy: takes the best step", "annealing: sometimes takes a worse one" },
+  features = { "complexity", { name = "move", values = { "swap", "shift" } } }, crossover = 0.3, migration = 0.2,
+  knowledge = { "sort before you search", "symmetric answers" }, top_programs = 1, diverse_programs = 1 }
+
+local function source_of(id)
+  return ("# EVOLVE-BLOCK-START\ndef pack():\n    return %s\n# EVOLVE-BLOCK-END\n"):format(id)
+end
+
+-- The first prompt of each operator, by its name.
+local function prompts_of(answer, moves)
+  local seen = {}
+  local world = { wants_prompt = true, notes = { "keep it short" }, stage_list = { 1, 2 },
+    sources = function(_, record) return { { path = "program.py", text = source_of(record.id) } } end,
+    artifacts = function(_, record) return { ["stderr.txt"] = "warning of " .. record.id .. "\n" } end,
+    measure = function(x) return { value = 0.3 + x, metrics = { seconds = 1 } } end,
+    answers = function(slot, prompt)
+      seen[slot.number] = prompt
+      return { edits = { x = moves[slot.number % #moves + 1] }, learned = slot.number < 3 and "lesson " .. slot.number or nil,
+        description = "change " .. slot.number, notes = { move = slot.number % 2 == 0 and "swap" or "shift" } }
+    end }
+  local lines = fake.run(SOURCE, { budget = { iterations = 40 }, world = world, thresholds = { [1] = 0.32 }, options = OPTIONS,
+    metric = { name = "radius", direction = "higher", target = 2 }, project = { name = "packing", answer = answer,
+      description = "circles in a square", program = "Pack circles.", reads_answers = true, files = { writable = { "program.py" },
+        hidden = { "evaluator.py" } } } })
+  local found = {}
+  for index = 2, #lines do
+    local line = lines[index]
+    local name = line.notes.scratch and "scratch" or line.operator
+    if not found[name] and seen[line.experiment] then found[name] = messages.text(seen[line.experiment]) end
+  end
+  return found
+end
+
+local function compare(name, text)
+  local path = FOLDER .. name .. ".md"
+  if os.getenv "UPDATE" then
+    assert(host.mkdir(FOLDER))
+    assert(host.write(path, text))
+  end
+  local known = host.read(path)
+  if known ~= text then error(path .. " differs: UPDATE=1 writes it anew, and git diff shows what has changed", 2) end
+end
+
+for _, answer in ipairs { "diff", "rewrite", "either" } do
+  local found = prompts_of(answer, { 0.03, -0.02, 0.01, -0.01, -0.03, 0.02 })
+  for _, name in ipairs { "exploitation", "exploration", "scratch", "crossover", "migration" } do
+    tap.test(("the prompt of %s, answered by %s, is as in tests/data/prompts"):format(name, answer), function()
+      tap.equal(found[name] ~= nil, true, name)
+      compare(name .. "-" .. answer, found[name])
+    end)
+  end
+end
+
+tap.done()
