@@ -140,7 +140,8 @@
 --- nil and why there are none; about may have hypothesis, description, learned, next_action_hint, tokens, cost, and
 --- steps, output_tokens, tool_calls, intent. Asked a question (proposal.ask), it returns text. Its proposal has the
 --- parents as candidates, and `prompt` if the strategy has that hook. For a repair it has `repair` = { attempt,
---- output } of the project's gate, and the workspace reads the candidate to repair.
+--- output } of the project's gate, and the workspace reads the candidate to repair. The file itself is run once, when
+--- apsis loads it, with its own path as its argument (`...`); it may return nil and why it cannot work here.
 ---@class apsis.Workspace
 ---@field rng apsis.random.Stream keyed by (seed, experiment), so that a restarted experiment gets the same numbers
 ---The parent's text of a project file; nil if it is missing or hidden.

@@ -32,6 +32,7 @@ MEASURE = r"""
     background: getComputedStyle(root).backgroundColor, harm: window.harm === undefined ? "none" : String(window.harm),
     elements: [...new Set([...document.querySelectorAll("*")].map(node => node.localName))].sort(),
     images: document.querySelectorAll("img, iframe, object, embed, link[rel=stylesheet]").length,
+    pictures: [...document.querySelectorAll("img")].map(node => node.complete ? node.naturalWidth : 0),
     unlabelled: [...document.querySelectorAll("canvas, svg[role=img], table")].filter(node => !node.getAttribute("aria-label")).length,
     trees: [...document.querySelectorAll(".tree svg")].map(node => Number(node.dataset.points)),
     tables: [...document.querySelectorAll("table")].map(node => [node.getAttribute("aria-label"),

@@ -1,10 +1,12 @@
 -- operators: asks an example's lua provider for changes by every operator, over a growing pool of parents, and prints what is
 -- wrong with them: no change, code that does not run, another answer for the same numbers. For examples.t.
 local fs = require "apsis.fs"
+local host = require "apsis.host"
+local process = require "apsis.process"
 local random = require "apsis.random"
 
 local dir, path = arg[1], arg[2]
-local mutate = dofile(dir .. "/mutate.lua")
+local mutate = assert(loadfile(dir .. "/mutate.lua"))(dir .. "/mutate.lua")
 local pool = { assert(fs.read(dir .. "/" .. path)) }
 
 local function candidate(text)
@@ -33,7 +35,7 @@ local check = {
   end,
   ["packing.lua"] = function(text)
     assert(fs.write("packing.lua", text))
-    return dofile(dir .. "/rules.lua").read "packing.lua" ~= nil
+    return process.run { argv = { host.executable, "exec", dir .. "/verify.lua" } }.code == 0
   end,
 }
 

@@ -174,6 +174,35 @@ for kind in gained since nothing exact; do
 done
 end_item
 
+item "the picture that an evaluator left is an image, whatever is in it"
+new_project picture
+cat >evaluate.sh <<'SH'
+cat >"$APSIS_ARTIFACTS/picture.svg" <<'SVG'
+<svg xmlns="http://www.w3.org/2000/svg" width="300" height="200" onload="window.top.harm = 'onload'; window.harm = 1">
+<script>window.top.harm = "script"; parent.harm = "script"</script><image href="https://example.org/x.png" width="9" height="9"/>
+<foreignObject><iframe xmlns="http://www.w3.org/1999/xhtml" src="https://example.org/"></iframe></foreignObject>
+<rect width="300" height="200" fill="#07c"/></svg>
+SVG
+echo METRIC score=1
+SH
+git commit -qam picture
+apsis baseline
+apsis report --out "$T/picture.html"
+is "exit" "$code$err" 0
+unlike "nothing of it is markup" "$(cat "$T/picture.html")" '<svg|foreignObject|onload'
+like "it is in the page's data" "$(cat "$T/picture.html")" '"picture":\{"id":"c0000","source":"data:image/svg\+xml;base64,[A-Za-z0-9+/=]+"\}'
+drawn=runs/0000_baseline/artifacts/picture.svg
+mv $drawn "$T/real.svg" && ln -s "$T/real.svg" $drawn
+apsis report --out "$T/linked.html"
+unlike "a link is not followed" "$(cat "$T/linked.html")" "image/svg"
+rm $drawn && mkfifo $drawn
+apsis report --out "$T/fifo.html"
+unlike "a FIFO is not read" "$(cat "$T/fifo.html")" "image/svg"
+rm $drawn && head -c 1048577 /dev/zero >$drawn
+apsis report --out "$T/large.html"
+unlike "more than 1 MiB is left out" "$(cat "$T/large.html")" "image/svg"
+end_item
+
 item "lab --html writes its page"
 apsis lab hillclimb openevolve --world onemax:n=10 --world sphere --seeds 3 --evaluations 60 --html "$T/lab.html"
 is "exit" "$code" 0
@@ -187,9 +216,9 @@ fi
 
 cd "$T" || exit 1
 LIMIT=300 capture python3 "$ROOT/tests/browser/browse.py" --views phone,desktop,phone-dark empty.html baseline.html run.html many.html \
-    hostile.html steep.html gained.html since.html nothing.html exact.html lab-hostile.html lab-empty.html lab.html
+    hostile.html steep.html gained.html since.html nothing.html exact.html picture.html lab-hostile.html lab-empty.html lab.html
 printf '%s\n' "$out" >looked
-is "the browser opens every page" "$code $(wc -l <looked)$err" "0 39"
+is "the browser opens every page" "$code $(wc -l <looked)$err" "0 42"
 code='' out='' err=''
 
 # of_all EXPRESSION: the pages and views of which it is not true, of what was found there, d.
@@ -216,7 +245,7 @@ PY
 
 is "every page is drawn to its end" "$(of_all 'd["drawn"]')" ""
 is "no page complains in the console" "$(of_all 'd["errors"] == []')" ""
-is "no page asks the network for anything" "$(of_all 'd["requests"] == [] and d["images"] == 0')" ""
+is "no page asks the network for anything" "$(of_all 'd["requests"] == [] and d["images"] == (d["page"] == "picture.html")')" ""
 is "no page is wider than its window" "$(of_all 'd["overflow"] <= 0 and d["wide"] == []')" ""
 is "on a phone no cell and no bar's text is cut or out of sight" "$(of_all 'd["view"] == "desktop" or d["cut"] == []')" ""
 is "every chart has points, and is painted" "$(of_all 'all(one["points"] > 0 and one["painted"] for one in d["canvases"])')" ""
@@ -224,7 +253,8 @@ is "every chart and table says what it is" "$(of_all 'd["unlabelled"] == 0 and a
 is "light is light, and dark is dark" \
     "$(of_all '(sum(map(int, __import__("re").findall(r"\d+", d["background"]))) < 200) == d["view"].endswith("dark")')" ""
 is "nothing said by a model or a user has run, or become an element" \
-    "$(of_all 'd["harm"] == "none" and not {"img", "iframe", "i"} & set(d["elements"])')" ""
+    "$(of_all 'd["harm"] == "none" and not {"img", "iframe", "i"} & set(d["elements"]) - ({"img"} if d["page"] == "picture.html" else set())')" ""
+is "a picture is drawn, and keeps to the window" "$(of_all 'd["page"] != "picture.html" or d["pictures"] == [300]')" ""
 
 item "the page of a run shows what happened"
 is "its charts" "$(of_page run.html 'len(d["canvases"])')" 2

@@ -358,6 +358,13 @@ function candidates(data, rows, label, reasons) {
   return table(label, head, cells, { cards: true });
 }
 
+// What the evaluator drew. As an image: in it no script runs, and nothing is loaded.
+function picture(data) {
+  if (!data.picture) return null;
+  return figure("Picture", `What its evaluator drew of the best, ${clean(data.picture.id)}.`,
+    el("img", { class: "picture", src: data.picture.source, alt: `Picture of ${clean(data.picture.id)}` }));
+}
+
 function topTable(data) {
   const rows = list(data.top);
   if (rows.length === 0) return null;
@@ -385,7 +392,7 @@ function build(page, data) {
     return;
   }
   section(page, "progress", "Progress", progress(data));
-  section(page, "best", "Candidates", topTable(data), lineageFigure(data), rejectedTable(data));
+  section(page, "best", "Candidates", picture(data), topTable(data), lineageFigure(data), rejectedTable(data));
   section(page, "grid", "Diversity", grid(data));
   section(page, "outcomes", "Experiments", el("div", { class: "pair" }, outcomes(data), operators(data)));
   const spent = spend(data);

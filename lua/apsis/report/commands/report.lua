@@ -5,6 +5,7 @@ local fs = require "apsis.fs"
 local json = require "apsis.json"
 local lock = require "apsis.live.lock"
 local page = require "apsis.report.page"
+local picture = require "apsis.report.picture"
 local process = require "apsis.process"
 local reader = require "apsis.live.reader"
 local runs = require "apsis.report.run"
@@ -36,6 +37,7 @@ local function gather(dir)
     reason = type(self.last.reason) == "string" and self.last.reason or nil,
     strategy = history.newest and history.newest.strategy })
   if not data then return nil, refused, 3 end
+  data.picture = history.best and picture.of(self.home, self:run_dir(history.best):sub(#self.home + 2), history.best)
   return data, self
 end
 

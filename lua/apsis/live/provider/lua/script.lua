@@ -1,5 +1,6 @@
 -- script: the lua provider: a Lua file that returns function(proposal, workspace) -> edits, without network or model.
--- It runs inside apsis, bounded like a hook; its random numbers are a keyed stream, so that a run can be repeated.
+-- It runs inside apsis, bounded like a hook; its random numbers are a keyed stream, so that a run can be repeated. The
+-- file gets its own path as its argument.
 local fs = require "apsis.fs"
 local hooks = require "apsis.core.hooks"
 local random = require "apsis.random"
@@ -32,8 +33,9 @@ function provider.open(world, spec)
   local chunk
   chunk, message = load(text, "@" .. spec.use, "t", setmetatable({ print = sandbox.print }, { __index = _G }))
   if not chunk then return nil, ("provider.use: %s"):format(message) end
-  local ok, made = hooks.guarded(chunk)
+  local ok, made, why = hooks.guarded(chunk, path)
   if not ok then return nil, ("provider.use: %s"):format(made) end
+  if made == nil and type(why) == "string" then return nil, ("provider.use: %s"):format(why) end
   if type(made) ~= "function" then
     return nil, ("provider.use: %s must return function(proposal, workspace) -> edits, not %s"):format(spec.use,
       type(made))
