@@ -142,7 +142,7 @@ static double violation(const double *x)
 
 /* Minimises the cost from x in at most `rounds` of `iterations`, until no constraint is broken by more than
  * `tolerance`. After each round a constraint costs more the more it is broken, and nothing if it is slack. */
-static void minimise_limited(double *x, int rounds, int iterations, double stiffest, double tolerance)
+static inline void minimise_limited(double *x, int rounds, int iterations, double stiffest, double tolerance)
 {
     memset(task.price, 0, sizeof task.price);
     task.stiffness = 10;

@@ -4,4 +4,4 @@
 local folder = (...):match "^(.*)/[^/]*$"
 
 return dofile(folder .. "/propose.lua")(folder, { source = folder .. "/search.c", answer = "packing.lua", columns = 3,
-  changes = 20 })
+  changes = 40 })

@@ -125,9 +125,11 @@ int main(int argc, char **argv)
     if (is_rectangle)
         for (int i = 0; i < count; i++)
             x[3 * count] = fmax(x[3 * count], x[3 * i] + x[3 * i + 2]);
-    if (random_unit() < 0.3) /* now and then from elsewhere */
+    double sum = 0, best_sum = 0, parents_sum = 0;
+    for (int i = 0; i < count; i++)
+        parents_sum += x[3 * i + 2];
+    if (random_unit() < 0.5) /* from elsewhere */
         scatter(x);
-    double sum = 0, best_sum = 0;
     while (changes-- > 0) {
         memcpy(next, x, sizeof x);
         change(next);
@@ -141,6 +143,7 @@ int main(int argc, char **argv)
             memcpy(x, next, sizeof x);
         }
     }
-    settle_finely(best);
+    if (best_sum > parents_sum - 1e-4)
+        settle_finely(best);
     print_rows(best, count, 3);
 }
