@@ -27,14 +27,14 @@ ARGPARSE  := $(firstword $(wildcard $(addsuffix /lua/5.4/argparse.lua,/usr/share
 # Chart.js 3 for the charts of reports, wherever its package puts it. Its notice stays in every page.
 CHART_JS  ?= $(firstword $(wildcard /usr/share/javascript/chart.js/chart.min.js \
     $(addsuffix /chart.js/dist/chart.min.js,/usr/share/nodejs /usr/lib/node_modules /usr/local/lib/node_modules)))
-EMBEDDED  := $(shell find lua/apsis lua/meta strategies -name '*.lua' -o -path 'strategies/prompts/*.md' ! -name README.md \
-    -o -path '*/import/*.py' -o -path 'lua/apsis/report/*.*' ! -name README.md ! -name '*.png' | LC_ALL=C sort)
+EMBEDDED  := $(shell find lua/apsis lua/meta strategies -name '*.lua' \
+    -o -path 'strategies/prompts/*.md' ! -name README.md -o -path '*/import/*.py' -o -path 'lua/apsis/report/*.*' ! -name README.md ! -name '*.png' | LC_ALL=C sort)
 
 # V=1 shows the commands.
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-.PHONY: all deps deps-test demo clean-demo lab lab-noise lab-best-of-k test attacks test-agents doc-test check \
+.PHONY: all deps deps-test demo clean-demo hall lab lab-noise lab-best-of-k test attacks test-agents doc-test check \
     check-rooms asan valgrind valgrind-cli torture faults mutants soak bench fuzz install uninstall deb bundle \
     try-packages docs clean lines format lint help
 .DEFAULT_GOAL := all
@@ -88,6 +88,10 @@ demo: all ## install what is missing, build, and pack 26 circles for 60 seconds
 
 clean-demo: $(BUILD)/apsis ## remove what the demo left: refs, branch, journal, workspaces; the next demo begins again
 	@.ci/clean-demo $(BUILD)/apsis examples/circle-packing
+
+SECONDS ?= 60
+hall: all ## run the hall of results and print its table (SEEDS=3 SECONDS=60 ONLY=NAME); an hour at most
+	@SEEDS=$(or $(SEEDS),3) SECONDS=$(SECONDS) $(if $(ONLY),ONLY=$(ONLY)) $(BUILD)/apsis exec examples/hall/hall.lua
 
 # What each strategy achieves in 500 evaluations; none stops early out of patience.
 LAB_WORLDS := onemax:n=60 onemax:n=60,noise=gaussian leadingones:n=30 sphere:d=5,precision=0.01 \
@@ -222,7 +226,6 @@ bench: deps-test ## print the table of benchmarks, and write build/bench.json
 	@$(MAKE) --no-print-directory $(BUILD)/apsis
 	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) tests/bench/bench
 
-SECONDS ?= 60
 fuzz: deps-test ## libFuzzer on every target, SECONDS=60 each, JOBS at a time (TARGETS= for some)
 	@JOBS=$(or $(JOBS),$(shell nproc)) .ci/fuzz $(SECONDS) $(or $(TARGETS),$(FUZZERS))
 

@@ -48,7 +48,8 @@ local function head_of(text)
 end
 
 -- propose(folder, { source, answer, columns, changes, arguments }) -> the provider. folder: where rows.lua is;
--- source: the C file; answer: the candidate's file, of rows of `columns` numbers; changes: what one call tries.
+-- source: the C file; answer: the candidate's file, of rows of `columns` numbers; changes: what one call tries. The
+-- provider's third result is the program's processor seconds.
 return function(folder, problem)
   local rows = dofile(folder .. "/rows.lua")
   local built, missing = compile(problem.source)
@@ -63,6 +64,6 @@ return function(folder, problem)
     if result.code ~= 0 then return nil, ("%s ended with %s"):format(problem.source, result.code or result.outcome) end
     local changed = ("%sreturn {\n%s}\n"):format(head_of(text), as_text(parsed(result.stdout.head), "  { ", ", ", " },\n"))
     local summary = ("the best of %d changes, seed %d"):format(problem.changes, seed)
-    return { [problem.answer] = changed }, { hypothesis = summary, description = summary }
+    return { [problem.answer] = changed }, { hypothesis = summary, description = summary }, result.user_s + result.sys_s
   end
 end

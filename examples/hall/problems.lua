@@ -1,8 +1,7 @@
 -- problems: the hall's list: how each problem's changes are made, and what is known about it. hall.lua runs them in this
 -- order and prints the table; mutate.lua takes `search`, the C program, the columns of the answer, how many changes one
--- call tries, and the program's other arguments. best and alphaevolve: a value, and where and when it was published.
+-- call tries, and the program's other arguments. best and alphaevolve: a value with the digits that were published, and where and when.
 
--- "..." of another text: the same source.
 local AE, AE2 = "AlphaEvolve, May 2025", "AlphaEvolve, Nov 2025"
 local TTT = AE2 .. "; TTT-Discover, Jan 2026"
 
@@ -12,7 +11,7 @@ local kernels = { program = "kernels.c", columns = 3, changes = 200000 }
 local products = { program = "products.c", columns = 3, changes = 2000000 }
 
 return {
-  { name = "circles-26", title = "26 circles in a unit square, sum of radii", search = circles, project = "../circle-packing",
+  { name = "circles-26", title = "26 circles in a unit square, sum of radii", search = circles,
     best = { 2.635983, TTT }, alphaevolve = { 2.635862756, AE } },
   { name = "circles-32", title = "32 circles in a unit square, sum of radii", search = circles,
     best = { 2.939572, TTT }, alphaevolve = { 2.937944, AE } },
@@ -36,7 +35,7 @@ return {
     best = { 23, "Laderman, 1976" }, alphaevolve = { 23, AE .. ", over Z" } },
   { name = "product-4", title = "4x4 matrix product over Z2, products", search = products,
     best = { 47, "AlphaTensor, Oct 2022" } },
-  { name = "points-14", title = "14 points in space, (largest / smallest distance)^2", direction = "lower",
+  { name = "points-14", title = "14 points in space, (largest / smallest distance)^2",
     search = { program = "points.c", columns = 3, changes = 60 }, best = { 4.165849767, AE },
     alphaevolve = { 4.165849767, AE } },
   { name = "triangles-11", title = "Heilbronn: 11 points in a triangle, smallest area",
