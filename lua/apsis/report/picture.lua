@@ -1,16 +1,16 @@
 -- picture: the picture that the evaluator of a candidate left as $APSIS_ARTIFACTS/picture.svg, for the report. It may
--- hold whatever a candidate put in it, so it never becomes markup: the page shows it as an image, from a data URI, where
--- a browser runs no script and loads nothing.
+-- hold whatever a candidate put in it, so it never becomes markup: the page shows it as an image, from a data URI,
+-- where a browser runs no script and loads nothing.
 local fs = require "apsis.fs"
 local links = require "apsis.project.links"
-local sha256 = require "apsis.report.sha256"
+local sha256 = require "apsis.cli.sha256"
 
 local picture = {}
 
 local LARGEST = 1 << 20 -- bytes
 
--- of(home, folder, record) -> { id, source } of a candidate; folder: of its experiment, in the project's home. nil if its
--- evaluator left none, or one of more than 1 MiB.
+-- of(home, folder, record) -> { id, source } of a candidate; folder: of its experiment, in the project's home. nil if
+-- its evaluator left none, or one of more than 1 MiB.
 function picture.of(home, folder, record)
   local path = folder .. "/artifacts/picture.svg"
   if not links.none(home, path) then return nil end
