@@ -104,6 +104,8 @@ local outcome_line = remembered_by(function(run, record)
   if record.rollback_reason then text = text .. (" (why: %s)"):format(one_line(record.rollback_reason, 300)) end
   if record.learned then text = text .. " learned: " .. one_line(record.learned, 300) end
   if record.next_action_hint then text = text .. " next: " .. one_line(record.next_action_hint, 300) end
+  local closed = (record.notes or {}).foreclosed
+  if type(closed) == "string" then text = text .. " do not try again: " .. one_line(closed, 300) end
   return text
 end)
 

@@ -31,7 +31,8 @@ line "the question has the result" "$(cat runs/0001/prompt_reflection.md)" "kept
 line "and the change" "$(cat runs/0001/prompt_reflection.md)" "^\+5"
 line "its answer is recorded" "$(cat runs/0001/provider_output_reflection.md)" "fives work"
 line "beside the change's" "$(cat runs/0001/provider_output.md)" "SEARCH"
-line "the next prompt has the lesson" "$(cat runs/0002/prompt.md)" "fives work"
+line "the next prompt has the lesson, and what not to try again" "$(cat runs/0002/prompt.md)" \
+    "fives work.* do not try again: negative numbers"
 is "a refused reflection changes nothing" "$(field 2 outcome) $(field 2 learned)" "reverted_worse_metric a guess"
 is "so does prose" "$(field 3 outcome) $(field 3 learned)" "kept a guess"
 apsis replay --check
