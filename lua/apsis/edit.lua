@@ -305,7 +305,7 @@ local forms = {
     .. "\n\n" .. in_blocks,
   rewrite = "Answer with the whole new text of each file that you change, in a fence under its path:\n\n" .. as_whole,
   either = "Answer in one of two forms. To change a few lines, with SEARCH/REPLACE blocks, each under the path of its "
-    .. "file:\n\n" .. in_blocks .. "\n\nTo write a file anew, with its whole text in a fence under its path:\n\n"
+    .. "file:\n\n" .. in_blocks .. "\n\nTo rewrite a file, give its whole text in a fence under its path:\n\n"
     .. as_whole,
 }
 

@@ -147,7 +147,7 @@ static void test_lock(void)
         lose = in_dir("lock");
         replace_by = replaced ? in_dir("other") : NULL;
         ok(ap_state_lock_open(&fd, in_dir("lock"), &err) == 0 && fstat(fd, &st) == 0 && st.st_nlink == 1,
-            "a lock on a file that was %s meanwhile is taken anew", replaced ? "replaced" : "removed");
+            "a lock on a file that was %s meanwhile is taken again", replaced ? "replaced" : "removed");
         ok(ap_state_lock_open(&other, in_dir("lock"), &err) != 0, "and excludes others");
         ap_state_lock_close(fd);
     }

@@ -83,7 +83,7 @@ function Entries:put(path, mode, number, excepted)
 end
 
 function Entries:add(said, mode, number)
-  if said.exception and mode == "read_only" then return end -- "do not modify A other than B": of B nothing is said
+  if said.exception and mode == "read_only" then return end -- "do not modify A other than B" says nothing about B
   local path, reason = path_of(said.word, self.dir)
   if reason and (said.quoted or said.word:find("%w")) then
     self.refused[#self.refused + 1] = { word = said.word, number = number, reason = reason }

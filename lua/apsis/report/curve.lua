@@ -58,7 +58,7 @@ local function draw_axes(parts, x, y, low, high, last)
   add(parts, '<text x="%.1f" y="%d" text-anchor="middle">experiments</text>', (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8)
 end
 
--- Candidates that are compared with the best, from the newest baseline that began anew on.
+-- Candidates since the newest baseline that started a new comparison.
 local function draw_candidates(parts, data, x, y, low, high)
   local columns, path = data.columns, {}
   for index = data.earlier + 1, #columns.number do
