@@ -28,15 +28,16 @@ ARGPARSE  := $(firstword $(wildcard $(addsuffix /lua/5.4/argparse.lua,/usr/share
 CHART_JS  ?= $(firstword $(wildcard /usr/share/javascript/chart.js/chart.min.js \
     $(addsuffix /chart.js/dist/chart.min.js,/usr/share/nodejs /usr/lib/node_modules /usr/local/lib/node_modules)))
 EMBEDDED  := $(shell find lua/apsis lua/meta strategies -name '*.lua' \
-    -o -path 'strategies/prompts/*.md' ! -name README.md -o -path '*/import/*.py' -o -path 'lua/apsis/report/*.*' ! -name README.md ! -name '*.png' | LC_ALL=C sort)
+    -o -path 'strategies/prompts/*.md' ! -name README.md -o -path '*/import/*.py' \
+    -o -path 'lua/apsis/report/*.*' ! -name README.md ! -name '*.png' | LC_ALL=C sort)
 
 # V=1 shows the commands.
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
 .PHONY: all deps deps-test demo clean-demo hall lab lab-noise lab-best-of-k test attacks test-agents doc-test check \
-    check-rooms asan valgrind valgrind-cli torture faults mutants soak bench fuzz install uninstall deb bundle \
-    try-packages docs clean lines format lint help
+    check-rooms asan valgrind valgrind-cli torture faults mutants soak bench compare-openevolve fuzz install \
+    uninstall deb bundle try-packages docs clean lines format lint help
 .DEFAULT_GOAL := all
 
 all: deps
@@ -221,6 +222,13 @@ mutants: deps-test ## small changes of core and runtime, each of which a test sh
 soak: deps-test ## one long run with crashes, timeouts and kill -9; nothing may be lost or grow (SOAK=100000 WORKERS=8)
 	@$(MAKE) --no-print-directory $(BUILD)/apsis
 	@APSIS=$(abspath $(BUILD)/apsis) tests/soak/soak
+
+# SEEDS, EXPERIMENTS, EXAMPLES, WORKERS and PYTHON change the rest.
+compare-openevolve: all ## OpenEvolve's own code beside apsis, with a scripted model (OPENEVOLVE=CHECKOUT)
+	@test -n "$(OPENEVOLVE)" || { echo "make compare-openevolve OPENEVOLVE=CHECKOUT"; exit 2; }
+	@APSIS=$(abspath $(BUILD)/apsis) $(or $(PYTHON),python3) tests/bench/openevolve/compare.py $(OPENEVOLVE) \
+	    --seeds $(or $(SEEDS),5) --experiments $(or $(EXPERIMENTS),100) --workers $(or $(WORKERS),1,2) \
+	    $(if $(EXAMPLES),--examples $(EXAMPLES))
 
 bench: deps-test ## print the table of benchmarks, and write build/bench.json
 	@$(MAKE) --no-print-directory $(BUILD)/apsis
