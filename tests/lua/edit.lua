@@ -434,7 +434,7 @@ test("the instructions are such that doing what they show is taken", function()
   equal(edit.parse(whole, files), { ["src/b.lua"] = "the whole file, from its first line to its last\n" })
   equal(whole:find("SEARCH", 1, true), nil)
   local either = edit.instructions({ "a%b.lua" }, "either")
-  matches(either, "To write a file anew")
+  matches(either, "To rewrite a file, give its whole text")
   matches(either, "\na%%b.lua\n<<<<<<< SEARCH")
 end)
 
