@@ -19,7 +19,7 @@ local calls = {
   set_ref = { "refs/apsis/x", "HEAD", "HEAD^{commit}", "why" }, delete_ref = { "refs/heads/none" }, clear_locks = { "refs/apsis", 5 },
   checked_out = { "main" }, read = { "HEAD", "a" }, entries = { "HEAD", "d" }, commit = { { tree = "HEAD", message = "m" } },
   edit_tree = { "HEAD", {} }, diff = { "HEAD", "HEAD", {} }, changes = { "HEAD", "HEAD" }, merge_base = { "HEAD", "HEAD" },
-  descendant_of = { "HEAD", "HEAD" }, ahead_behind = { "HEAD", "HEAD" }, merge = { "HEAD", "HEAD" }, revert = { "HEAD", "HEAD" },
+  checkout = { "HEAD", "HEAD", { dry_run = true } }, descendant_of = { "HEAD", "HEAD" }, ahead_behind = { "HEAD", "HEAD" }, merge = { "HEAD", "HEAD" }, revert = { "HEAD", "HEAD" },
 }
 
 test("each argument of each method has one type, and texts no NUL byte; messages count from the repository on", inside(function(repo)
@@ -36,7 +36,7 @@ test("each argument of each method has one type, and texts no NUL byte; messages
       end
       refused(print, type(value) .. " expected, got function")
       if type(value) == "string" then refused("x\0y", "has a NUL byte") end
-      if name ~= "edit_tree" and not ((name == "log" or name == "dirty" or name == "diff") and type(value) == "table")
+      if name ~= "edit_tree" and not ((name == "log" or name == "dirty" or name == "diff" or name == "checkout") and type(value) == "table")
         and not (name == "set_ref" and place > 2) and not (place == 2 and (name == "entries" or name == "clear_locks")) then
         refused(nil, type(value) .. " expected, got n")
       end
@@ -69,6 +69,7 @@ test("options: keys, types and limits", inside(function(repo)
     { "log", { "HEAD", { path = 1 } }, "^path must be a string, not number" },
     { "log", { "HEAD", { path = "a\0" } }, "^path has a NUL byte" },
     { "log", { "HEAD", { since_rev = {} } }, "^since_rev must be a string, not table" },
+    { "checkout", { "HEAD", "HEAD", { force = true } }, '^unknown option "force" %(allowed: dry_run%)' },
     { "dirty", { { all = true } }, '^unknown option "all" %(allowed: untracked%)' },
     { "diff", { "HEAD", "HEAD", { lines = 1 } }, '^unknown option "lines" %(allowed: context, paths%)' },
     { "diff", { "HEAD", "HEAD", { context = -1 } }, "#4 to '[^']*' %(context must be between 0 and 1000000" },

@@ -10,7 +10,7 @@ function history.has(_, id)
   if id == "c0001" or id == "c0002" then return true end
 end
 
-local keys = { ask = "table", complexity = "string", edits = "table", inspirations = "table", items = "table", k = "number",
+local keys = { answer = "string", ask = "table", complexity = "string", edits = "table", inspirations = "table", items = "table", k = "number",
   measure = "table", model = "string", notes = "table", operator = "string", parents = "table", repeats = "number", split = "string",
   stage = "number", title = "string" }
 
