@@ -72,7 +72,7 @@ cases.held {
   { "28", "state files of before are read as they are", "lua/goals/memory.lua", "a file of autoloop's is read as it is" },
   { "29", "a comment on an iteration has the difference", "cli/standing.t", "and what that was worth", differs = true },
   { "30", "a program whose text alone says lower works as before", "lua/goals/programs.lua",
-    "what the prose says must not contradict the front matter, and alone is no guess", differs = true },
+    "what the prose says must not contradict the front matter, and alone it counts", differs = true },
   { "31", "what only reads agrees with the direction of the values", "cli/bad_outcomes.t",
     "another direction, or another metric, in the manifest after a run: what was measured is shown as it" },
 }
