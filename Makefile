@@ -91,8 +91,8 @@ clean-demo: $(BUILD)/apsis ## remove what the demo left: refs, branch, journal, 
 	@.ci/clean-demo $(BUILD)/apsis examples/circle-packing
 
 SECONDS ?= 60
-hall: all ## run the hall of results and print its table (SEEDS=3 SECONDS=60 ONLY=NAME); an hour at most
-	@SEEDS=$(or $(SEEDS),3) SECONDS=$(SECONDS) $(if $(ONLY),ONLY=$(ONLY)) $(BUILD)/apsis exec examples/hall/hall.lua
+hall: all ## run the hall of results and print its table (SEEDS=3 SECONDS=60 ONLY="NAME ..."); an hour
+	@SEEDS=$(or $(SEEDS),3) SECONDS=$(SECONDS) $(if $(ONLY),ONLY="$(ONLY)") $(BUILD)/apsis exec examples/hall/hall.lua
 
 # What each strategy achieves in 500 evaluations; none stops early out of patience.
 LAB_WORLDS := onemax:n=60 onemax:n=60,noise=gaussian leadingones:n=30 sphere:d=5,precision=0.01 \

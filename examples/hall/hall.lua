@@ -3,7 +3,7 @@
 -- each with the best answer so far, one after another, without git, journal and workers, for as many processor seconds.
 -- Works in a scratch folder that it removes.
 --
---   SEEDS=3 SECONDS=60 ONLY=NAME apsis exec hall.lua > table
+--   SEEDS=3 SECONDS=60 ONLY='NAME NAME' apsis exec hall.lua > table
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
@@ -11,11 +11,12 @@ local json = require "apsis.json"
 local order = require "apsis.stats"
 local process = require "apsis.process"
 local random = require "apsis.random"
+local wait = require "apsis.wait"
 local yaml = require "apsis.yaml"
 
 local seeds, seconds, only = tonumber(os.getenv "SEEDS" or 3), tonumber(os.getenv "SECONDS" or 60), os.getenv "ONLY"
 if not (math.tointeger(seeds) and seeds > 0 and seconds and seconds > 0) then
-  io.stderr:write "usage: SEEDS=3 SECONDS=60 ONLY=NAME apsis exec hall.lua\n"
+  io.stderr:write "usage: SEEDS=3 SECONDS=60 ONLY='NAME NAME' apsis exec hall.lua\n"
   os.exit(2)
 end
 
@@ -24,6 +25,7 @@ local scratch = assert(fs.tempdir "apsis-hall-")
 
 -- Runs a command to its result; raises if it fails.
 local function run(cwd, ...)
+  if wait.interrupts() > 0 then error("interrupted", 0) end
   local result = assert(process.run { argv = { ... }, cwd = cwd, env = { XDG_CACHE_HOME = scratch .. "/cache" },
     head_bytes = 1048576 })
   if result.code ~= 0 then
@@ -67,11 +69,12 @@ local function loop(dir, metric, goal, seed)
   return { value = best, cpu = cpu, reached = reached and (reached - first) * share, budget = share * seconds }
 end
 
+-- An answer's value; nil if the verifier refuses it.
 local function verified(dir, manifest, answer, text)
   assert(fs.write(dir .. "/" .. answer, text))
   local argv = table.move(manifest.verification.commands[1].run, 1, 9, 1, {})
   argv[1] = host.executable
-  return tonumber(run(dir, table.unpack(argv)).stdout.head:match "METRIC %S+=(%S+)")
+  return tonumber(assert(process.run { argv = argv, cwd = dir }).stdout.head:match "METRIC %S+=(%S+)")
 end
 
 -- The same of the mutator alone, within a budget of processor seconds.
@@ -86,8 +89,8 @@ local function alone(dir, manifest, metric, goal, seed, budget)
     local edits, _, taken = propose({}, workspace)
     local changed = verified(dir, manifest, answer, edits[answer])
     cpu = cpu + taken
-    if not metric:better(value, changed) then text, value = edits[answer], changed end
-    if not reached and metric:reaches(value, goal) then reached = cpu end
+    if changed and not metric:better(value, changed) then text, value = edits[answer], changed end
+    if metric:reaches(value, goal) then reached = reached or cpu end
   end
   return { value = value, cpu = cpu, reached = reached }
 end
@@ -161,7 +164,7 @@ local function main()
   heading()
   local found = false
   for _, problem in ipairs(dofile(examples .. "/hall/problems.lua")) do
-    if not only or problem.name == only then
+    if not only or (" " .. only .. " "):find(" " .. problem.name .. " ", 1, true) then
       found = true
       measure(problem)
     end
@@ -169,9 +172,10 @@ local function main()
   if not found then error("problems.lua has no problem " .. only, 0) end
 end
 
+assert(wait.trap())
 local ok, message = pcall(main)
 fs.remove_tree(scratch)
 if not ok then
-  io.stderr:write("hall: ", message, "\n")
-  os.exit(1)
+  io.stderr:write("hall: ", tostring(message), "\n")
+  os.exit(wait.interrupts() > 0 and 130 or 1)
 end

@@ -1,58 +1,86 @@
 /* kernels: shorter branch-free programs that sort 3 or 4 numbers in registers, of x86's mov, cmp, cmovl and cmovg. Looks
  * for a correct program that is one instruction shorter than the parent, by simulated annealing: the cost is how many
- * registers end wrong over all orders of the numbers.
+ * registers end wrong over all orders of the numbers, and how many instructions read what nobody has set.
  *   kernels CHANGES SEED NUMBERS < rows of "instruction to from" > rows */
 #include "../circle-packing/search.h"
 
-enum { MOV = 1, CMP, CMOVL, CMOVG, MOST = 64, MOST_ORDERS = 128 };
+enum { MOV = 1, CMP, CMOVL, CMOVG, MOST = 64, NUMBERS = 4, REGISTERS = NUMBERS + 1 };
 
 struct instruction {
     int kind, to, from;
 };
 
-static int count, orders, different;
-static signed char order[MOST_ORDERS][4], sorted[MOST_ORDERS][4];
+/* A set of inputs: all ways in which the numbers can be ordered, equal numbers included; 75 for four of them. */
+typedef unsigned __int128 set;
 
-/* All ways in which the numbers can be ordered: first those without equal numbers, then the others. */
-static void fill_orders(int with_equal)
+static int count, orders;
+static set input[REGISTERS][NUMBERS], sorted[NUMBERS][NUMBERS]; /* [i][v]: where register i is v, and where it should be */
+
+static void fill_orders(void)
 {
     for (int code = 0; code < 1 << 2 * count; code++) {
-        int used = 0, highest = 0, equal = 0, value[4];
+        int used = 0, highest = 0, value[NUMBERS];
         for (int i = 0; i < count; i++) {
             value[i] = code >> 2 * i & 3;
             highest = value[i] > highest ? value[i] : highest;
-            equal |= used >> value[i] & 1;
             used |= 1 << value[i];
         }
-        if (equal != with_equal || used != (2 << highest) - 1)
+        if (used != (2 << highest) - 1)
             continue;
         for (int i = 0; i < count; i++) {
             int place = 0;
             for (int k = 0; k < count; k++)
                 place += value[k] < value[i] || (value[k] == value[i] && k < i);
-            order[orders][i] = sorted[orders][place] = (signed char)(value[i] + 1);
+            input[i][value[i]] |= (set)1 << orders;
+            sorted[place][value[i]] |= (set)1 << orders;
         }
         orders++;
     }
 }
 
-/* How many registers end wrong, over the orders from `first` on. */
-static int cost(const struct instruction *program, int size, int first, int last)
+/* How many instructions read the free register or the flags before they are set. */
+static int premature(const struct instruction *program, int size)
 {
-    int wrong = 0;
-    for (int i = first; i < last; i++) {
-        int registers[5] = {0}, flags = 0;
-        for (int k = 0; k < count; k++)
-            registers[k] = order[i][k];
-        for (const struct instruction *p = program; p < program + size; p++) {
-            if (p->kind == CMP)
-                flags = registers[p->to] - registers[p->from];
-            else if (p->kind == MOV || (p->kind == CMOVL && flags < 0) || (p->kind == CMOVG && flags > 0))
-                registers[p->to] = registers[p->from];
-        }
-        for (int k = 0; k < count; k++)
-            wrong += registers[k] != sorted[i][k];
+    int has_free = 0, has_flags = 0, found = 0;
+    for (const struct instruction *p = program; p < program + size; p++) {
+        int reads_free = p->from == count || (p->to == count && p->kind != MOV);
+        found += (reads_free && !has_free) || (p->kind > CMP && !has_flags);
+        has_flags |= p->kind == CMP;
+        has_free |= p->kind == MOV && p->to == count;
     }
+    return found;
+}
+
+static int members(set inputs)
+{
+    return __builtin_popcountll((uint64_t)inputs) + __builtin_popcountll((uint64_t)(inputs >> 64));
+}
+
+/* That, and how many registers end wrong. Runs the program on all inputs at once. */
+static int cost(const struct instruction *program, int size)
+{
+    set state[REGISTERS][NUMBERS], less = 0, greater = 0;
+    int wrong = premature(program, size);
+    memcpy(state, input, sizeof state);
+    for (const struct instruction *p = program; p < program + size; p++) {
+        set *to = state[p->to], *from = state[p->from], moved = ~(set)0, below = 0;
+        if (p->kind == CMP) {
+            less = greater = 0;
+            for (int v = 0; v < count; v++) {
+                greater |= to[v] & below;
+                below |= from[v];
+                less |= to[v] & ~below;
+            }
+            continue;
+        }
+        if (p->kind != MOV)
+            moved = p->kind == CMOVL ? less : greater;
+        for (int v = 0; v < count; v++)
+            to[v] = (to[v] & ~moved) | (from[v] & moved);
+    }
+    for (int i = 0; i < count; i++)
+        for (int v = 0; v < count; v++)
+            wrong += members(sorted[i][v] & ~state[i][v]);
     return wrong;
 }
 
@@ -78,17 +106,17 @@ static int anneal(struct instruction *program, int size, long changes)
     struct instruction next[MOST];
     for (int i = 0; i < size; i++)
         program[i] = (struct instruction){1 + random_below(4), random_below(count + 1), random_below(count + 1)};
-    int now = cost(program, size, 0, different);
+    int now = cost(program, size);
     for (long i = 0; i < changes; i++) {
-        double temperature = 1.5 * pow(0.15, (double)i / changes);
+        double temperature = orders / 30.0 * pow(0.15, (double)i / changes);
         memcpy(next, program, size * sizeof *next);
         change(next, size);
-        int then = cost(next, size, 0, different);
+        int then = cost(next, size);
         if (then > now && random_unit() >= exp((now - then) / temperature))
             continue;
         now = then;
         memcpy(program, next, size * sizeof *next);
-        if (now == 0 && cost(program, size, different, orders) == 0)
+        if (now == 0)
             return 1;
     }
     return 0;
@@ -100,11 +128,9 @@ int main(int argc, char **argv)
     double numbers[3 * MOST];
     long changes = search_begin(argc, argv);
     count = argc > 3 ? atoi(argv[3]) : 0;
-    if (count < 2 || count > 4)
+    if (count < 2 || count > NUMBERS)
         return 2;
-    fill_orders(0);
-    different = orders;
-    fill_orders(1);
+    fill_orders();
     int size = read_numbers(numbers, 3 * MOST) / 3;
     for (int i = 0; i < size; i++)
         program[i] = (struct instruction){(int)numbers[3 * i], (int)numbers[3 * i + 1] - 1, (int)numbers[3 * i + 2] - 1};

@@ -7,7 +7,7 @@ local TTT = AE2 .. "; TTT-Discover, Jan 2026"
 
 local circles = { program = "../circle-packing/search.c", columns = 3, changes = 40 }
 local networks = { program = "networks.c", columns = 2, changes = 200000 }
-local kernels = { program = "kernels.c", columns = 3, changes = 200000 }
+local kernels = { program = "kernels.c", columns = 3, changes = 1000000 }
 local products = { program = "products.c", columns = 3, changes = 2000000 }
 
 return {

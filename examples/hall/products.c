@@ -5,7 +5,7 @@
  *   products CHANGES SEED < rows of "a b c" > rows */
 #include "../circle-packing/search.h"
 
-enum { MOST = 128, PATIENCE = 100000 };
+enum { MOST = 128, PATIENCE = 20000 };
 
 struct product {
     uint32_t part[3];
