@@ -6,6 +6,7 @@ local lfs = require "apsis.live.lfs"
 local programs = require "apsis.live.programs"
 local prompts = require "apsis.project.prompts"
 local providers = require "apsis.project.providers"
+local quoted = require("apsis.project.path").quoted
 local rooms = require "apsis.core.rooms"
 local scopes = require "apsis.live.scope"
 local suggest = require "apsis.suggest"
@@ -101,6 +102,14 @@ local function findable(self, run, cwd)
   return programs.in_path(dir, word)
 end
 
+-- A command line as it would be typed.
+local function shown_line(run)
+  if type(run) ~= "table" then return run end
+  local words = {}
+  for index, word in ipairs(run) do words[index] = quoted(word) end
+  return table.concat(words, " ")
+end
+
 local function check_provider(self)
   local ok, message, code = self.world:open_provider()
   if not ok then return nil, message, code end
@@ -112,8 +121,9 @@ local function check_provider(self)
   if ok then ok, message = has_script(self, run) end
   if not ok then return nil, "provider: " .. message, 4 end
   local cap = next { self.manifest.budget.tokens, self.manifest.budget.usd } and not kind.counts
-  if not cap then return true, "its command is found, not run" end
-  return true, "a command reports neither tokens nor dollars: budget.tokens and budget.usd do not end the run; "
+  local found = "its command is found, not run: " .. shown_line(kind.line and kind.line(self.world, spec) or run)
+  if not cap then return true, found end
+  return true, found .. "\na command reports neither tokens nor dollars: budget.tokens and budget.usd do not end the run; "
     .. "budget.iterations does", "note"
 end
 

@@ -18,7 +18,13 @@ end
 function provider.open(world, spec, commands, preset)
   local own = { allow = joined_lists(preset.allow, spec.allow), pass_env = joined_lists(preset.pass_env, spec.pass_env),
     network = spec.network }
-  return setmetatable({ world = world, spec = spec, commands = commands, own_plans = preset.own_plans,
+  local caged, root = world.here.cage.way ~= nil, fs.stat("/proc/self").uid == 0
+  if root and not caged and preset.not_as_root then return nil, preset.not_as_root end
+  local env = {}
+  for _, list in ipairs { preset.env or {}, root and caged and preset.root_env or {}, spec.env or {} } do
+    for name, value in pairs(list) do env[name] = value end
+  end
+  return setmetatable({ world = world, spec = spec, env = env, commands = commands, own_plans = preset.own_plans,
     way = spec.prompt or preset.prompt or "stdin", own = own }, { __index = provider })
 end
 
@@ -69,8 +75,10 @@ end
 -- The command's own variables.
 local function variables(self, slot, mark)
   local env = {}
-  for key, value in pairs(self.spec.env or {}) do env[key] = value end
+  for key, value in pairs(self.env) do env[key] = value end
   env.APSIS_MODEL = env.APSIS_MODEL or self.spec.model
+  env.APSIS_MAX_TURNS = env.APSIS_MAX_TURNS or self.spec.max_turns
+  env.APSIS_USD_PER_ANSWER = env.APSIS_USD_PER_ANSWER or self.spec.usd_per_answer
   env.APSIS_ANSWER = env.APSIS_ANSWER or mark ~= "" and mark:sub(2) or nil
   env.APSIS_FIX_ATTEMPT = env.APSIS_FIX_ATTEMPT or slot.repair and slot.repair.attempt or nil
   return env

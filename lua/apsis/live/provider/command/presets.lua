@@ -1,0 +1,59 @@
+-- presets: how each known agent runs without questions, and which of the manifest's keys it can honour. Data only;
+-- provider/command.lua makes command lines of it, command/agent.lua the surroundings.
+--
+-- run: the first words. caged: what follows in apsis's sandbox, where the agent's own questions and sandboxes only
+-- stand in the way; bare: what follows without it, where the agent keeps its own limits; plan, plan_bare: the same
+-- where it is to write a plan only (default: caged, bare). last: the word that stays last. options: its option for a key
+-- of the manifest; a key without one is refused. prompt: how it takes the prompt. pass_env, env: what it gets of the
+-- user's variables, and in addition; root_env: as root in the sandbox. own_plans: lines of a plan with this text name
+-- files of the agent's own, which are not in the workspace.
+local presets = {}
+
+presets.claude = {
+  run = { "claude", "-p", "--no-session-persistence" },
+  caged = { "--dangerously-skip-permissions" }, bare = { "--permission-mode", "acceptEdits" },
+  plan = { "--permission-mode", "default" }, plan_bare = { "--permission-mode", "default" },
+  own_plans = ".claude/plans/",
+  options = { model = "--model", max_turns = "--max-turns", usd_per_answer = "--max-budget-usd" },
+  prompt = "stdin", pass_env = { "ANTHROPIC_*", "CLAUDE_*" },
+  env = { CLAUDE_CODE_MAX_RETRIES = "2", CLAUDE_CODE_DISABLE_AUTO_MEMORY = "1" }, -- 10 retries take three minutes
+  root_env = { IS_SANDBOX = "1" }, -- without it claude refuses to run without questions as root
+  not_as_root = "claude as root without a sandbox could change the whole machine, and is not started; remove "
+    .. "`sandbox: off` from the manifest, or run apsis as an ordinary user",
+  allow = { "~/.claude", "~/.claude.json" },
+}
+
+-- Its sandbox is bubblewrap, which cannot start in another sandbox.
+presets.codex = {
+  run = { "codex", "exec", "--ephemeral", "--skip-git-repo-check" },
+  caged = { "--sandbox", "danger-full-access" }, bare = { "--sandbox", "workspace-write" },
+  plan_bare = { "--sandbox", "read-only" }, last = "-",
+  options = { model = "--model" },
+  prompt = "stdin", pass_env = { "OPENAI_*", "CODEX_*" },
+  allow = { "~/.codex" },
+}
+
+presets.gemini = {
+  run = { "gemini", "--skip-trust" }, -- a workspace is always a new folder
+  caged = { "--approval-mode", "yolo" }, bare = { "--approval-mode", "auto_edit" },
+  options = { model = "--model" },
+  prompt = "stdin", pass_env = { "GEMINI_*", "GOOGLE_*" },
+  allow = { "~/.gemini" },
+}
+
+presets.opencode = {
+  run = { "opencode", "run" }, caged = { "--auto" }, bare = {},
+  options = { model = "--model" },
+  prompt = "argument", pass_env = { "OPENCODE_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*" },
+  allow = { "~/.config/opencode", "~/.local/share/opencode", "~/.local/state/opencode", "~/.cache/opencode" },
+}
+
+presets.pi = {
+  run = { "pi", "-p", "--no-session" }, caged = {}, bare = {},
+  options = { model = "--model" },
+  prompt = "stdin", -- an argument that begins with @ would be a file
+  pass_env = { "PI_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*" },
+  allow = { "~/.pi" },
+}
+
+return presets
