@@ -374,12 +374,14 @@ ok "peak memory ($rss kB) under 64 MB" test "$rss" -lt $((64 * MB))
 ok "its log is bounded" test "$(stat -c %s runs/0001/provider_output.md)" -lt 70000000
 end_item
 
-item "provider does not exist: a failed experiment that names it; the run goes on"
+item "provider does not exist: failed experiments that name it; a run without any answer exits 4"
 PROVIDER='provider: {kind: command, run: [no-such-agent], retries: 0}'
 new_project nowhere
 apsis baseline
 apsis run --iterations 2
-is "run" "$code" 0
+is "run" "$code" 4
+is "it goes on" "$(lines)" 3
+like "why" "$err" "the provider gave no usable answer in the whole run: .*no-such-agent"
 is "outcome" "$(field 1 outcome)" skipped_provider_failure
 like "reason" "$(field 1 rollback_reason)" "no-such-agent"
 end_item

@@ -25,7 +25,7 @@ start_server "$T/script"
 item "truncated answers of one model are not passed on to the next where the cap does not cover that"
 capped truncated 'tokens: 6100' "$THREE"
 apsis run
-is "run" "$code" 0
+is "run" "$code" 4
 like "how it ended" "$out" "budget: 1100 tokens left, the next proposal may take"
 is "spent" "$(status tokens.spent)" 5000
 like "why" "$(field 1 outcome) $(field 1 rollback_reason)" \
@@ -41,7 +41,7 @@ start_server "$T/script"
 item "an answer that is of no use is not sent back where the cap does not cover that"
 capped prose 'tokens: 6100' "repairs: 3, $THREE"
 apsis run
-is "run" "$code" 0
+is "run" "$code" 4
 is "spent" "$(status tokens.spent)" 5000
 like "why" "$(field 1 rollback_reason)" "no edit.*; budget: 1100 tokens left, asking again may take"
 is "requests" "$(requests)" 1
@@ -61,7 +61,7 @@ cp "$T/two.lua" two.lua
 sed -i 's/^strategy: .*/strategy: two.lua/' manifest.yaml
 echo 'execution: {workers: 3}' >>manifest.yaml
 for _ in 1 2 3 4; do apsis run; done # each ends after three failures, until nothing is left
-is "run" "$code" 0
+is "run" "$code" 4
 like "how it ended" "$out" "budget: "
 within "spent" "$(status usd.spent)" 10 20
 end_item

@@ -191,7 +191,7 @@ item "where nothing listens, that is the reason"
 stop_server
 PROVIDER_KEYS='retries: 0, models: [m1]' chat_project refused
 apsis run --iterations 1
-is "run" "$code" 0
+is "run" "$code" 4
 is "outcome" "$(field 1 outcome)" skipped_provider_failure
 like "reason" "$(field 1 rollback_reason)" "m1: ECONNECT"
 end_item

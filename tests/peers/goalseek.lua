@@ -387,7 +387,7 @@ local two = called("two", raises .. "\nprintf '%s\\n' 'First step' 'Plan file: /
 
 cases.one("46", "how Claude Code is called for a plan: without questions, with the model, without leave to edit", function()
   return two.calls:match "[^\n]*"
-end, "-p --permission-mode default --model claude-test-model")
+end, "-p --no-session-persistence --permission-mode default --output-format json --model claude-test-model")
 
 cases.one("46b", "variables that are to approve everything", function()
   return called("variables", raises .. "\necho ${CLAUDE_AUTO_APPROVE:-none}", "model: m").line.outcome
@@ -396,8 +396,8 @@ end, "none\n", "true\n")
 
 cases.one("47", "how Claude Code is called for the change", function()
   local call = two.calls:match "\n([^\n]*)"
-  return { call:match "acceptEdits", call:match "claude%-test%-model", two.line.outcome }
-end, { "acceptEdits", "claude-test-model", "kept" })
+  return { call:match "%-%-dangerously%-skip%-permissions", call:match "claude%-test%-model", two.line.outcome }
+end, { "--dangerously-skip-permissions", "claude-test-model", "kept" })
 
 cases.cannot("a prompt is never empty: it has the project's text, the rules and the history", {
   { "48", "an empty prompt is an error" },
@@ -406,7 +406,7 @@ cases.cannot("a prompt is never empty: it has the project's text, the rules and 
 cases.one("50", "a provider that runs over its time fails with the reason", function()
   local line = called("late", "sleep 20", "timeout_sec: 1").line
   return { line.outcome, line.rollback_reason }
-end, { "skipped_provider_failure", "the provider ran over its limit of 1 s" })
+end, { "skipped_provider_failure", "the provider ran over its limit of 1 s; it had printed nothing" })
 
 cases.one("50b", "a provider that exits with an error fails with what it said", function()
   local line = called("angry", "echo Command failed with error >&2; exit 1", "timeout_sec: 20").line

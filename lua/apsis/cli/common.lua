@@ -137,7 +137,9 @@ function common.experiments(args)
   if result then tell(self, args, result) else self.progress_line:clear() end
   self:close()
   if not result then return code, message end
-  return result.interrupted and 130 or 0
+  if result.interrupted then return 130 end
+  if result.unanswered then return 4, "the provider gave no usable answer in the whole run: " .. result.unanswered end
+  return 0
 end
 
 return common

@@ -84,7 +84,8 @@ local function spend_text(engine)
 end
 
 local function doing_text(one, now)
-  return ("experiment %d %s %s"):format(one.number, doing[one.phase] or one.phase, clock(now - one.since))
+  return ("experiment %d %s %s"):format(one.number, one.waiting or doing[one.phase] or one.phase,
+    clock(now - one.since))
 end
 
 -- The parts that fit, joined: what has the largest rank goes first. parts: { text or nil, rank } in order. The parts
@@ -173,10 +174,10 @@ function Line:note(text)
   end
 end
 
--- A slot has entered a phase.
-function Line:phase(slot)
-  self.flying[slot.number] = slot.phase ~= "LOG" and { number = slot.number, phase = slot.phase, since = wait.now() }
-    or nil
+-- A slot has entered a phase; waiting: what it does in place of the phase's usual word.
+function Line:phase(slot, waiting)
+  self.flying[slot.number] = slot.phase ~= "LOG" and { number = slot.number, phase = slot.phase, since = wait.now(),
+    waiting = waiting } or nil
   if is_live(self) and wait.now() - self.spoken >= SOONEST_S then draw(self) end
 end
 

@@ -120,11 +120,10 @@ local function check_provider(self)
   ok, message = findable(self, run)
   if ok then ok, message = has_script(self, run) end
   if not ok then return nil, "provider: " .. message, 4 end
-  local cap = next { self.manifest.budget.tokens, self.manifest.budget.usd } and not kind.counts
   local found = "its command is found, not run: " .. shown_line(kind.line and kind.line(self.world, spec) or run)
-  if not cap then return true, found end
-  return true, found .. "\na command reports neither tokens nor dollars: budget.tokens and budget.usd do not end the run; "
-    .. "budget.iterations does", "note"
+  local uncounted = providers.uncounted(spec, self.manifest.budget)
+  if not uncounted then return true, found end
+  return true, found .. "\n" .. uncounted, "note"
 end
 
 -- The measuring commands: { { command, key }... }.

@@ -4,7 +4,6 @@
 local direction = require "apsis.direction"
 local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
-local json = require "apsis.json"
 local metric = require "apsis.metric"
 local near_miss = require "apsis.live.near_miss"
 local printed = require "apsis.live.printed"
@@ -13,26 +12,13 @@ local suggest = require "apsis.suggest"
 
 local extract = {}
 
--- RFC 6901.
-local function pointer(value, path)
-  if path == nil or path == "" then return value end
-  for token in path:gmatch("/([^/]*)") do
-    token = token:gsub("~1", "/"):gsub("~0", "~")
-    if type(value) ~= "table" then return nil end
-    local index = tonumber(token)
-    local array = getmetatable(value) == getmetatable(json.array {})
-    value = value[value[token] == nil and index and array and index + 1 or token]
-  end
-  return value
-end
-
 local LARGEST_JSON = 16 << 20 -- bytes; decoded it takes up to thirty times the memory
 
 local function number_at(text, path, what)
   if #text > LARGEST_JSON then return nil, ("%s is larger than %d MB"):format(what, LARGEST_JSON >> 20) end
   local value, message = printed.decode(text)
   if value == nil then return nil, ("%s: %s"):format(what, message) end
-  local number = pointer(value, path)
+  local number = printed.pointer(value, path)
   if number == nil then return nil, ("%s has nothing at %q"):format(what, path) end
   if not direction.finite(number) then return nil, ("%s has no finite number at %q"):format(what, path) end
   return number

@@ -1,6 +1,6 @@
 -- printed: JSON that a command printed, as Python's json.dumps writes it too: NaN, the infinities and numbers too large
 -- for a double are null. Finds a number by name among other output: the last object with the name at its top level
--- counts; else the name must occur once, at any depth. Called by extract.
+-- counts; else the name must occur once, at any depth. Called by extract and provider/command.
 local direction = require "apsis.direction"
 local json = require "apsis.json"
 
@@ -47,6 +47,19 @@ function printed.decode(text)
   local value, message = json.decode(text)
   if value == nil then value = json.decode(with_nulls(text)) end
   return value, value == nil and message or nil
+end
+
+-- What a JSON pointer (RFC 6901) names in a value.
+function printed.pointer(value, path)
+  if path == nil or path == "" then return value end
+  for token in path:gmatch("/([^/]*)") do
+    token = token:gsub("~1", "/"):gsub("~0", "~")
+    if type(value) ~= "table" then return nil end
+    local index = tonumber(token)
+    local array = getmetatable(value) == getmetatable(json.array {})
+    value = value[value[token] == nil and index and array and index + 1 or token]
+  end
+  return value
 end
 
 -- The decoded objects in a text, in order; invalid ones are skipped.

@@ -4,6 +4,7 @@ local checkpoint = require "apsis.live.checkpoint"
 local host = require "apsis.host"
 local json = require "apsis.json"
 local programs = require "apsis.live.programs"
+local providers = require "apsis.project.providers"
 local rooms = require "apsis.core.rooms"
 local session = require "apsis.live.session"
 local tasks = require "apsis.core.tasks"
@@ -134,6 +135,8 @@ local function check_ready(self, at)
   if not ok then return nil, message, code end
   local why = programs.provider_lacks(self.world, not self.manifest.own_branch and baseline.commit or nil)
   if why then return nil, "provider: " .. why, 4 end
+  local uncounted = providers.uncounted(self.manifest.provider, self.manifest.budget)
+  if uncounted then self:log("warn", uncounted) end
   return self.world:open_provider()
 end
 
@@ -149,6 +152,8 @@ local function result_of(self, outcome, before, outcomes_before)
     reason = outcome.reason,
     interrupted = outcome.interrupted or false, exhausted = self.engine.judge and self.engine.judge.exhausted or nil,
     best = best and { candidate = best.id, value = best.value, commit = best.commit } or json.null,
+    unanswered = history.count > before and outcomes.skipped_provider_failure == history.count - before
+      and history.newest.rollback_reason or nil,
     gain = history.gain, baseline = initial, delta = self.engine.metric:delta(best, initial) }
 end
 
@@ -156,7 +161,8 @@ local GARBAGE_PAUSE = 125 -- per cent: what a run holds is little and stays, so 
 
 -- Runs experiments in an opened session until something ends them. spec: { at = the directory for messages, iterations,
 -- minutes, in_all, compare_at_end (false: no final comparison), quiet }. { run, experiments, outcomes, reason,
--- interrupted, exhausted, best, gain, baseline, delta } | nil, message, exit code.
+-- interrupted, exhausted, unanswered (the last reason, if the provider failed in every experiment), best, gain,
+-- baseline, delta } | nil, message, exit code.
 function running.experiments(self, spec)
   local ok, message, code = check_ready(self, spec.at)
   if not ok then return nil, message, code end

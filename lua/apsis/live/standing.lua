@@ -3,6 +3,7 @@ local budget = require "apsis.core.budget"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local lock = require "apsis.live.lock"
+local providers = require "apsis.project.providers"
 local rooms = require "apsis.core.rooms"
 
 local standing = {}
@@ -54,6 +55,13 @@ local function dirty_of(self)
   return count and count > 0 and { count = count, first = paths[1] } or nil
 end
 
+-- What answers took in all, tokens or usd; json.null if the provider's command does not report it.
+local function reported(self, kind)
+  local sum, spec = self.history.totals[kind], self.manifest.provider
+  local silent = (providers.of(spec) or {}).command and not providers.counts(spec)[kind]
+  return sum == 0 and silent and json.null or sum
+end
+
 -- What there is to report of the loop, as JSON has it.
 function standing.facts(self)
   local history, last = self.history, self.last
@@ -68,7 +76,7 @@ function standing.facts(self)
     experiments = history.count - (history.outcomes.baseline or 0), outcomes = history.outcomes,
     best = brief(history.best), baseline = brief(history.baseline), gain = history.gain or json.null,
     current = brief(history.current), since_kept = history.since_kept, since_best = history.since_best, budget = spent,
-    tokens = history.totals.tokens, cost = history.totals.usd, near_misses = last.near_misses or json.null,
+    tokens = reported(self, "tokens"), cost = reported(self, "usd"), near_misses = last.near_misses or json.null,
     branch = self.branch, branch_left = last.branch_left or json.null, dirty = dirty_of(self) or json.null,
   }
   rooms.call("status", self, facts)

@@ -34,6 +34,28 @@ function providers.endpoint(spec)
   return kind and kind.endpoint and kind.endpoint(spec) or nil
 end
 
+-- What a provider's answers report: { tokens, usd }, each true or false.
+function providers.counts(spec)
+  local counts = (providers.of(spec) or {}).counts
+  if type(counts) == "function" then return counts(spec) end
+  return { tokens = counts or false, usd = counts or false }
+end
+
+-- Why parts of a budget cannot end a run; nil if they can. Of a provider that runs no command nothing is known.
+function providers.uncounted(spec, budget)
+  local counts, missing, caps = providers.counts(spec), {}, {}
+  for _, key in ipairs { "tokens", "usd" } do
+    if (budget or {})[key] and not counts[key] then
+      missing[#missing + 1], caps[#caps + 1] = key == "usd" and "dollars" or key, "budget." .. key
+    end
+  end
+  if #caps == 0 or not (providers.of(spec) or {}).command then return nil end
+  local remedy = counts.tokens and "price: {input: USD, output: USD} per million tokens in `provider` makes them known"
+    or "`usage` in `provider` shows how it reports them"
+  return ("the provider reports no %s, so %s not end the run: %s"):format(table.concat(missing, " and no "),
+    table.concat(caps, " and ") .. (#caps == 1 and " does" or " do"), remedy)
+end
+
 -- The keys of `provider`: kind, those of each kind, and the common ones.
 function providers.fields(common)
   local names, docs, fields = {}, {}, {}

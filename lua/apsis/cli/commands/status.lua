@@ -67,6 +67,12 @@ local function candidate_text(what, unit)
   return ("%s = %s"):format(what.candidate, what.value ~= json.null and show.number(what.value, unit) or "no value")
 end
 
+-- What answers took: nothing is shown before there are some.
+local function taken_text(facts, amount, form)
+  if facts.experiments == 0 or amount == 0 then return nil end
+  return amount == json.null and "unknown (the provider does not report it)" or form:format(amount)
+end
+
 local function print_text(self, facts, at)
   local near, dirty, unit = facts.near_misses, facts.dirty, self.manifest.metric.unit
   local gained = self.metric:delta(self.history.best, self.history.baseline)
@@ -82,7 +88,7 @@ local function print_text(self, facts, at)
     { "gained", facts.gain ~= json.null and show.gain(facts.gain, facts.best.candidate) or nil },
     { "since kept", facts.experiments > 0 and experiments_text(facts.since_kept) or nil },
     { "budget", budget_text(facts.budget, facts.run) },
-    { "tokens", facts.tokens > 0 and facts.tokens or nil },
+    { "tokens", taken_text(facts, facts.tokens, "%d") }, { "cost", taken_text(facts, facts.cost, "%.4g USD") },
     { "near misses", near ~= json.null and ("experiment %s, %s"):format(near.experiment, near_miss.at(near, show.line))
       or nil },
     { "branch", facts.branch_left ~= json.null and ("%s is left behind: %s"):format(facts.branch,

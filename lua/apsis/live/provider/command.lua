@@ -3,6 +3,8 @@
 local nodes = require "apsis.project.node"
 local presets = require "apsis.live.provider.command.presets"
 local quoted = require("apsis.project.path").quoted
+local regex = require "apsis.regex"
+local usage = require "apsis.live.provider.command.usage"
 
 local node = nodes.node
 
@@ -17,6 +19,16 @@ command.keys = {
   }) },
   { "args", node("list", "command: more arguments, after run's or the preset's own",
     { items = "arguments", item = node("text", "an argument") }) },
+  { "usage", nodes.map("command: how its output reports what an answer took; a preset knows its agent's", {
+    { "format", node("enum", "its output is this agent's JSON", { allowed = usage.names }) },
+    { "tokens", node("string", "a JSON pointer (/usage/total) or a pattern whose group 1 is the number of tokens") },
+    { "usd", node("string", "the same of US dollars") },
+  }, { short = "format" }) },
+  { "price", nodes.map("command: US dollars per million tokens, for an agent that reports tokens only", {
+    { "input", node("number", "of the prompt", { min = 0, required = true }) },
+    { "cached", node("number", "of the prompt's part that was cached (default: input)", { min = 0 }) },
+    { "output", node("number", "of the answer", { min = 0, required = true }) },
+  }) },
   { "max_turns", node("integer", "command: how many turns an answer may take; in APSIS_MAX_TURNS, and passed to an "
     .. "agent that has such an option (claude)", { min = 1 }) },
   { "usd_per_answer", node("number", "command: US dollars that an answer may cost; in APSIS_USD_PER_ANSWER, and "
@@ -38,8 +50,24 @@ local function check_preset(draft, value)
   local preset = presets[value.preset]
   for _, key in ipairs(preset and by_option or {}) do
     if value[key] ~= nil and not preset.options[key] then
-      draft.say("provider." .. key, ("cannot be honoured: %s has no option for it; remove the key"):format(value.preset))
+      draft.say("provider." .. key, ("cannot be honoured: %s has no option for it; remove the key"):format(
+        value.preset))
     end
+  end
+end
+
+-- Patterns must compile, and a price needs tokens.
+local function check_usage(draft, value)
+  local own = value.usage or {}
+  for _, key in ipairs { "tokens", "usd" } do
+    local pattern = own[key]
+    local _, message = nil, nil
+    if pattern and pattern:sub(1, 1) ~= "/" then _, message = regex.compile(pattern, "m") end
+    if message then draft.say("provider.usage." .. key, message) end
+  end
+  if value.price and not usage.reports(value).tokens and not draft.refused("provider.usage") then
+    draft.say("provider.price", "needs tokens to count: say how the command reports them, as "
+      .. "usage: {tokens: 'tokens used: (\\d+)'}")
   end
 end
 
@@ -53,6 +81,7 @@ function command.check(draft, value)
       .. "opencode or pi")
   end
   check_preset(draft, value)
+  check_usage(draft, value)
   local steps = value.steps
   if not steps or draft.refused("provider.steps") then return end
   if #steps == 0 then steps[1] = "implement" end
@@ -83,6 +112,7 @@ function command.command(spec, plan, bare)
   local run = add({}, preset.run)
   local usual = bare and preset.bare or preset.caged
   add(run, plan and (bare and preset.plan_bare or preset.plan) or usual)
+  add(run, usage.format(spec) and usage.format(spec).args)
   for _, key in ipairs(by_option) do
     if spec[key] and preset.options[key] then add(run, { preset.options[key], ("%s"):format(spec[key]) }) end
   end
@@ -91,6 +121,9 @@ end
 
 -- The same as it will run in a world.
 function command.line(world, spec, plan) return command.command(spec, plan, not world.here.cage.way) end
+
+-- What its answers report: { tokens, usd }.
+function command.counts(spec) return usage.reports(spec) end
 
 function command.open(world, spec)
   if not command.command(spec) then return nil, "provider: a command provider needs `run` or `preset`" end

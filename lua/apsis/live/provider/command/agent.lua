@@ -2,11 +2,14 @@
 -- workspace that holds the parent without its hidden files; its changes there are its answer. Its steps are plan, then
 -- implement (edits while planning are discarded), or implement only. Afterwards none of its processes is left.
 local asi = require "apsis.live.provider.shared.asi"
-local editline = require "apsis.edit.line"
+local failure = require "apsis.live.provider.command.failure"
 local fs = require "apsis.fs"
-local limits = require "apsis.live.cage.limits"
+local home = require "apsis.live.provider.command.home"
+local json = require "apsis.json"
 local tasks = require "apsis.core.tasks"
 local trajectory = require "apsis.trajectory"
+local usage = require "apsis.live.provider.command.usage"
+local waiting = require "apsis.live.provider.command.waiting"
 
 local provider = {}
 
@@ -16,7 +19,7 @@ end
 
 -- commands: { plan, implement }, a command line for each step.
 function provider.open(world, spec, commands, preset)
-  local own = { allow = joined_lists(preset.allow, spec.allow), pass_env = joined_lists(preset.pass_env, spec.pass_env),
+  local own = { allow = spec.allow, pass_env = joined_lists(preset.pass_env, spec.pass_env),
     network = spec.network }
   local caged, root = world.here.cage.way ~= nil, fs.stat("/proc/self").uid == 0
   if root and not caged and preset.not_as_root then return nil, preset.not_as_root end
@@ -25,7 +28,7 @@ function provider.open(world, spec, commands, preset)
     for name, value in pairs(list) do env[name] = value end
   end
   return setmetatable({ world = world, spec = spec, env = env, commands = commands, own_plans = preset.own_plans,
-    way = spec.prompt or preset.prompt or "stdin", own = own }, { __index = provider })
+    home = preset.home or {}, way = spec.prompt or preset.prompt or "stdin", own = own }, { __index = provider })
 end
 
 local LONGEST_ARGUMENT = 120000 -- bytes; Linux refuses an argument above 131071
@@ -49,21 +52,6 @@ local function flatten(prompt)
   return table.concat(parts, "\n\n")
 end
 
-local function failure(spec, result, message)
-  if not result then return message end
-  if result.outcome == "timeout" then return ("the provider ran over its limit of %g s"):format(spec.timeout_sec) end
-  if result.outcome == "signal" then
-    return "the provider was killed by " .. tostring(result.signal_name or result.signal)
-  end
-  if result.excess then return "the provider was ended by apsis: " .. limits.excess[result.excess] end
-  if result.outcome == "killed" then return "the provider was ended" end
-  if result.code ~= 0 then
-    local text = editline.last(result.stderr.tail or result.stderr.head or "")
-    return ("the provider ended with exit %d: %s"):format(result.code, text:gsub("%c", "?"):sub(1,
-      300))
-  end
-end
-
 local HEAD_BYTES, TAIL_BYTES = 786432, 262144 -- of the output in memory; provider_output.md has it all
 
 local function said_of(stream)
@@ -84,28 +72,64 @@ local function variables(self, slot, mark)
   return env
 end
 
--- Runs a step's command once in a place. Its text, or nil and why it failed; and whether it printed nothing at all.
+-- What an answer took, added up over its runs; and what each run reported, in runs/NNNN/usage.json.
+local function account(self, slot, place, found)
+  local taken = place.taken
+  for _, key in ipairs { "tokens", "usd" } do
+    if found[key] then taken[key] = (taken[key] or 0) + found[key] end
+  end
+  taken.model = found.model or taken.model
+  local denied = found.denied and #found.denied > 0 and json.array(found.denied) or nil
+  taken.runs[#taken.runs + 1] = { tokens = found.tokens, input = found.input, cached = found.cached,
+    output = found.output, usd = found.usd, session = found.session, model = found.model, turns = found.turns,
+    denied = denied, error = found.error }
+  self.world:need(fs.write(("%s/usage%s.json"):format(slot.dir, place.mark), json.encode(json.array(taken.runs),
+    { pretty = true }) .. "\n"))
+  if denied then
+    self.world:warn_once("denied", ("%s was refused permission for %s; `args` in the manifest may allow it"):format(
+      self.spec.preset or "the provider", table.concat(denied, ", ")))
+  end
+end
+
+-- The files of a run's output: what it printed, standard error, and what people read. An agent's JSON has a file of its
+-- own.
+local function outputs(self, slot, mark)
+  local text, err = ("%s/provider_output%s.md"):format(slot.dir, mark), ("%s/provider_stderr%s.log"):format(slot.dir,
+    mark)
+  if not usage.format(self.spec) then return text, err, text end
+  local raw = ("%s/provider_raw%s.jsonl"):format(slot.dir, mark)
+  fs.remove(raw)
+  return raw, err, text
+end
+
+-- Runs a step's command once in a place. { text, silent: it printed nothing at all } or { failed: see failure.of }.
 local function run_once(self, slot, place, text, step)
   local world, spec, mark, command = self.world, self.spec, place.mark, self.commands[step.command]
-  local name = step.prompt
-  local prompt_path, output = ("%s/%s%s.md"):format(slot.dir, name, mark), ("%s/provider_output%s.md"):format(slot.dir,
-    mark)
+  local prompt_path = ("%s/%s%s.md"):format(slot.dir, step.prompt, mark)
+  local out, err, shown = outputs(self, slot, mark)
   world:need(fs.write(prompt_path, text))
-  fs.append(output, "")
+  fs.append(shown, "")
   local env = variables(self, slot, mark)
+  local own = home.open(world, self.home, place.scratch .. "/home", spec.env or {})
+  for name, value in pairs(own.env) do env[name] = value end
   local result, message = place:run { name = "the provider", run = command, argument = last_argument(self,
     place.scratch .. "/prompt.md", text, command), stdin_text = self.way == "stdin" and text or nil, env = env,
       timeout_s = spec.timeout_sec,
-    stdout_file = output, stderr_file = ("%s/provider_stderr%s.log"):format(slot.dir, mark), head_bytes = HEAD_BYTES,
+    stdout_file = out, stderr_file = err, head_bytes = HEAD_BYTES,
     tail_bytes = TAIL_BYTES, log_limit_bytes = spec.output_limit_mb * 1048576, limits = spec }
-  place:collect(slot.dir .. "/provider" .. mark, function(file) return file == "prompt.md" end)
-  local why = failure(spec, result, message)
-  if not why then return said_of(result.stdout), nil, result.stdout.bytes + result.stderr.bytes == 0 end
+  own:close()
+  place:collect(slot.dir .. "/provider" .. mark, function(file) return file == "prompt.md" or file == "home" end)
+  local found = result and usage.read(spec, out, err)
+  if found then account(self, slot, place, found) end
+  local failed = failure.of(spec, result, message, found)
+  local said = found and found.text or result and said_of(result.stdout)
+  if out ~= shown then fs.append(shown, (((said or "") .. "\n"):gsub("\n\n$", "\n"))) end
+  if not failed then return { text = said, silent = result.stdout.bytes + result.stderr.bytes == 0 } end
   if result then
     world:advise("the provider", place:advice { result = result, run = command, env = env,
       memory_mb = spec.memory_mb })
   end
-  return nil, why
+  return { failed = failed }
 end
 
 local GIT <const> = "git init -q --template= . && git add -A && git -c user.name=apsis -c user.email=apsis@localhost "
@@ -118,7 +142,7 @@ local function prepared(self, slot, mark)
   local base = world:base(slot)
   local place = world.here:prepare { kind = "provide", commit = base.commit, hide = world:hidden_paths(base),
     number = slot.number, parent = slot.parent_commit, own = self.own, key = "provider", usual = "w" }
-  place.mark = mark
+  place.mark, place.taken = mark, { runs = {} }
   return place
 end
 
@@ -126,18 +150,22 @@ local PLAN <const> = { command = "plan", prompt = "prompt_plan" }
 local IMPLEMENT <const> = { command = "implement", prompt = "prompt" }
 local QUESTION <const> = { command = "plan", prompt = "prompt" }
 
+-- Runs a step until it goes well or its retries are used up; a limit is waited for, and takes no retry. As run_once.
 local function with_retries(self, slot, place, text, step)
-  local said, why, silent
-  for _ = 0, self.spec.retries do
+  local left, waits = self.spec.retries, waiting.new(self, slot)
+  while true do
     place:again()
     if self.world.manifest.workspace.git then -- git must run no hook or filter of the user's on a candidate's files
       place:run { name = "git", run = GIT, cwd = place.root, timeout_s = 60,
         env = { GIT_CONFIG_GLOBAL = "/dev/null", GIT_CONFIG_NOSYSTEM = "1" } }
     end
-    said, why, silent = run_once(self, slot, place, text, step)
-    if said then return said, nil, silent end
+    local run = run_once(self, slot, place, text, step)
+    if not run.failed then return run end
+    if not waits:over(run.failed) then
+      if left == 0 then return run end
+      left = left - 1
+    end
   end
-  return nil, why
 end
 
 -- A text without its lines that have these words, if any are given.
@@ -161,28 +189,28 @@ end
 local function answer_of(self, slot, prompt, mark)
   local world = self.world
   local place = prepared(self, slot, mark)
-  local text, plan = flatten(prompt), nil
-  local said, why, silent
+  local text, plan, failed, run = flatten(prompt), nil, "", nil
   local two = #self.spec.steps == 2
   if two then
-    plan, why = with_retries(self, slot, place, text
+    failed = "plan step: "
+    run = with_retries(self, slot, place, text
       .. "\n\nStep 1 of 2: write the plan only. Edits made now are thrown away.\n", PLAN)
-    plan = plan and without(plan, self.own_plans)
+    plan = run.text and without(run.text, self.own_plans)
     text = text .. "\n\nStep 2 of 2: carry out this plan.\n\n" .. (plan or "")
   end
-  local failed = why and "plan step: "
-  if not why then
-    said, why, silent = with_retries(self, slot, place, text, IMPLEMENT)
+  if not (run and run.failed) then
     failed = two and "implement step: " or ""
+    run = with_retries(self, slot, place, text, IMPLEMENT)
   end
-  if why then why = failed .. why end
-  local answer = { tokens = 0, cost = 0, text = said, plan = plan or said, error = why, steps = said
-    and trajectory.steps(said) }
+  local said, why = run.text, run.failed and failed .. run.failed.text
+  local taken = place.taken
+  local answer = { tokens = taken.tokens or 0, cost = taken.usd or 0, model = taken.model, text = said,
+    plan = plan or said, error = why, steps = said and trajectory.steps(said) }
   if not why then
     asi.read(answer, said, place.dir, has_asi_file(world, world:base(slot)))
     if world.manifest.workspace.git then fs.remove_tree(place.root .. "/.git") end
     world:read_back(answer, place)
-    if silent and self.spec.preset and answer.edits and not next(answer.edits) then -- it is not logged in, for instance
+    if run.silent and self.spec.preset and answer.edits and not next(answer.edits) then -- not logged in, for instance
       answer.error = failed .. "the provider printed nothing and changed nothing"
     end
   end
@@ -195,6 +223,7 @@ local function clear(slot)
   for _, name in ipairs(fs.list(slot.dir) or {}) do
     local path = slot.dir .. "/" .. name
     if name:find("^provider_output[_%w]*%.md$") or name:find("^prompt_%w+%.md$")
+      or name:find("^provider_raw[_%w]*%.jsonl$") or name:find("^usage[_%w]*%.json$")
       or name:find("^provider_stderr_%w+%.log$") then
       fs.remove(path)
     elseif name:find("^provider[_%w]*$") then fs.remove_tree(path) end
@@ -226,9 +255,10 @@ end
 -- A question: only the text counts, not the files.
 function provider:ask(slot, messages, mark)
   local place = prepared(self, slot, mark)
-  local said, why = with_retries(self, slot, place, flatten(messages), QUESTION)
+  local run, taken = with_retries(self, slot, place, flatten(messages), QUESTION), place.taken
   place:close()
-  return { text = said, error = why, tokens = 0, cost = 0 }
+  return { text = run.text, error = run.failed and run.failed.text, tokens = taken.tokens or 0, cost = taken.usd or 0,
+    model = taken.model }
 end
 
 return provider

@@ -3,10 +3,13 @@
 --
 -- run: the first words. caged: what follows in apsis's sandbox, where the agent's own questions and sandboxes only
 -- stand in the way; bare: what follows without it, where the agent keeps its own limits; plan, plan_bare: the same
--- where it is to write a plan only (default: caged, bare). last: the word that stays last. options: its option for a key
--- of the manifest; a key without one is refused. prompt: how it takes the prompt. pass_env, env: what it gets of the
--- user's variables, and in addition; root_env: as root in the sandbox. own_plans: lines of a plan with this text name
--- files of the agent's own, which are not in the workspace.
+-- where it is to write a plan only (default: caged, bare). last: the word that stays last. options: its option for a
+-- key of the manifest; a key without one is refused. prompt: how it takes the prompt. pass_env, env: what it gets of
+-- the user's variables, and in addition; root_env: as root in the sandbox. own_plans: lines of a plan with this text
+-- name files of the agent's own, which are not in the workspace. home: its settings' folders, which home.lua replaces:
+-- the variable that names one, where it is otherwise (from), below the variable's folder; files: those that enter,
+-- whole or only the members named; beside: where a file lies if not there; login: the file whose refreshed tokens
+-- return.
 local presets = {}
 
 presets.claude = {
@@ -20,7 +23,12 @@ presets.claude = {
   root_env = { IS_SANDBOX = "1" }, -- without it claude refuses to run without questions as root
   not_as_root = "claude as root without a sandbox could change the whole machine, and is not started; remove "
     .. "`sandbox: off` from the manifest, or run apsis as an ordinary user",
-  allow = { "~/.claude", "~/.claude.json" },
+  home = { { variable = "CLAUDE_CONFIG_DIR", from = "~/.claude", login = ".credentials.json",
+    beside = { [".claude.json"] = "~/.claude.json" },
+    files = { [".credentials.json"] = true,
+      ["settings.json"] = { "env", "apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "model" },
+      [".claude.json"] = { "oauthAccount", "userID", "hasCompletedOnboarding", "customApiKeyResponses",
+        "primaryApiKey" } } } },
 }
 
 -- Its sandbox is bubblewrap, which cannot start in another sandbox.
@@ -30,7 +38,8 @@ presets.codex = {
   plan_bare = { "--sandbox", "read-only" }, last = "-",
   options = { model = "--model" },
   prompt = "stdin", pass_env = { "OPENAI_*", "CODEX_*" },
-  allow = { "~/.codex" },
+  home = { { variable = "CODEX_HOME", from = "~/.codex", login = "auth.json",
+    files = { ["auth.json"] = true, ["config.toml"] = true } } },
 }
 
 presets.gemini = {
@@ -38,14 +47,24 @@ presets.gemini = {
   caged = { "--approval-mode", "yolo" }, bare = { "--approval-mode", "auto_edit" },
   options = { model = "--model" },
   prompt = "stdin", pass_env = { "GEMINI_*", "GOOGLE_*" },
-  allow = { "~/.gemini" },
+  home = { { variable = "GEMINI_CLI_HOME", from = "~/.gemini", below = "/.gemini", login = "oauth_creds.json",
+    files = { ["oauth_creds.json"] = true, ["google_accounts.json"] = true, [".env"] = true,
+      ["settings.json"] = { "security", "selectedAuthType", "model", "privacy" } } } },
 }
 
 presets.opencode = {
   run = { "opencode", "run" }, caged = { "--auto" }, bare = {},
   options = { model = "--model" },
   prompt = "argument", pass_env = { "OPENCODE_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*" },
-  allow = { "~/.config/opencode", "~/.local/share/opencode", "~/.local/state/opencode", "~/.cache/opencode" },
+  home = {
+    { variable = "XDG_CONFIG_HOME", from = "~/.config/opencode", below = "/opencode",
+      files = { ["opencode.json"] = true, ["opencode.jsonc"] = true, ["config.json"] = true } },
+    { variable = "XDG_DATA_HOME", from = "~/.local/share/opencode", below = "/opencode", login = "auth.json",
+      files = { ["auth.json"] = true } },
+    { variable = "XDG_STATE_HOME", from = "~/.local/state/opencode", below = "/opencode", files = {} },
+    { variable = "XDG_CACHE_HOME", from = "~/.cache/opencode", below = "/opencode",
+      files = { ["models.json"] = true } },
+  },
 }
 
 presets.pi = {
@@ -53,7 +72,10 @@ presets.pi = {
   options = { model = "--model" },
   prompt = "stdin", -- an argument that begins with @ would be a file
   pass_env = { "PI_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "OPENROUTER_*" },
-  allow = { "~/.pi" },
+  home = { { variable = "PI_CODING_AGENT_DIR", from = "~/.pi/agent", login = "auth.json",
+    files = { ["auth.json"] = true, ["models.json"] = true,
+      ["settings.json"] = { "defaultProvider", "defaultModel", "defaultThinkingLevel", "retry",
+        "enableInstallTelemetry", "quietStartup" } } } },
 }
 
 return presets

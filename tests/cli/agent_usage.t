@@ -1,0 +1,96 @@
+#!/bin/bash
+# agent_usage: what an agent's answers took: in the journal, in status, and against the budget. Stand-ins print what the
+# agents print.
+. tests/cli/lib.sh || exit 1
+
+mkdir -p "$T/agents"
+stand_in() { # NAME: prints its standard input, after it wrote a better value
+    { printf '#!/bin/sh\necho "$APSIS_EXPERIMENT" >value.txt\ncat <<"END"\n'; cat; echo END; } >"$T/agents/$1"
+    chmod +x "$T/agents/$1"
+}
+export PATH=$T/agents:$PATH
+stand_in claude <<'END'
+{"type":"result","subtype":"success","is_error":false,"num_turns":2,"result":"Raised it.\nASI learned=up is better","session_id":"s-1","total_cost_usd":0.004,"usage":{"input_tokens":1000,"cache_read_input_tokens":200,"output_tokens":30},"modelUsage":{"opus-1":{}},"permission_denials":[{"tool_name":"WebFetch"}]}
+END
+stand_in codex <<'END'
+{"type":"thread.started","thread_id":"t-1"}
+{"type":"item.completed","item":{"type":"agent_message","text":"Raised it."}}
+{"type":"turn.completed","usage":{"input_tokens":1000,"cached_input_tokens":0,"output_tokens":100}}
+END
+
+provider() { # KEYS
+    sed -i "s#^provider:.*#provider: {allow: ['$T/agents:ro'], retries: 0, $1}#; /^budget:/d" manifest.yaml
+    [ -z "$2" ] || echo "budget: $2" >>manifest.yaml
+    git commit -qam provider
+}
+
+item "claude's tokens, dollars and model are in the journal, the rest in the run's folder; its words are its answer"
+new_project taken
+apsis baseline
+provider 'preset: claude'
+apsis run --iterations 1
+is "outcome" "$(field 1 outcome)" kept
+is "tokens" "$(field 1 tokens)" 1230
+is "cost" "$(field 1 cost)" 0.004
+is "model" "$(field 1 model)" opus-1
+is "learned" "$(field 1 learned)" "up is better"
+is "what people read" "$(head -1 runs/0001/provider_output.md)" "Raised it."
+out=$(cat runs/0001/usage.json)
+is "session" "$(json 1.session)" s-1
+is "refused" "$(json 1.denied.1)" WebFetch
+like "a refusal is named" "$err" "claude was refused permission for WebFetch"
+apsis status
+line "status: tokens" "$out" "^tokens: +1230$"
+line "status: cost" "$out" "^cost: +0.004 USD$"
+end_item
+
+item "budget.usd ends a run before an answer would pass it"
+provider 'preset: claude' '{usd: 0.01}'
+apsis run --iterations 9
+is "exit" "$code" 0
+like "why" "$out" "2 experiments: 2 kept; ended: budget: 0.002 usd left, the next proposal may take 0.004"
+end_item
+
+item "codex reports no dollars: by price they end the run; without, run says that they do not"
+provider 'preset: codex, price: {input: 2, output: 10}' '{usd: 0.01}'
+before=$(lines)
+apsis run --iterations 9
+is "three answers at 0.003" "$(($(lines) - before))" 3
+is "cost" "$(field "$before" cost)" 0.003
+provider 'preset: codex' '{usd: 0.01, iterations: 1}'
+apsis run
+like "a warning" "$err" "the provider reports no dollars, so budget.usd does not end the run: price: \{input: USD, output: USD\}"
+apsis setup
+like "setup notes it" "$out" "note +provider .*"$'\n'" +the provider reports no dollars"
+end_item
+
+item "a command of one's own: unknown is no 0; usage makes it known"
+agent <<'END'
+echo "$APSIS_EXPERIMENT" >value.txt
+echo "it took 1,200 tokens and \$0.02"
+END
+new_project own
+apsis baseline
+apsis run --iterations 1
+apsis status
+line "tokens" "$out" "^tokens: +unknown \(the provider does not report it\)$"
+line "cost" "$out" "^cost: +unknown"
+apsis status --json
+is "as JSON" "$(json tokens) $(json cost)" "null null"
+sed -i 's/retries: 0/retries: 0, usage: {tokens: "took ([0-9,]+) tokens", usd: "[$]([0-9.]+)"}/; $a budget: {tokens: 3000}' manifest.yaml
+git commit -qam usage
+apsis run --iterations 9
+is "budget.tokens ends it" "$(lines) $(field 2 tokens) $(field 2 cost)" "4 1200 0.02"
+end_item
+
+item "a usage that cannot be read is refused with its line"
+sed -i "s/took (/took ((/" manifest.yaml
+apsis setup
+is "exit" "$code" 2
+like "pattern" "$out$err" "manifest.yaml:[0-9]+: provider.usage.tokens: EREGEX"
+provider 'run: [true], price: {input: 1, output: 1}'
+apsis setup
+like "price without tokens" "$out$err" "provider.price: needs tokens to count"
+end_item
+
+finish
