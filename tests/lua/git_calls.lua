@@ -19,7 +19,8 @@ local calls = {
   set_ref = { "refs/apsis/x", "HEAD", "HEAD^{commit}", "why" }, delete_ref = { "refs/heads/none" }, clear_locks = { "refs/apsis", 5 },
   checked_out = { "main" }, read = { "HEAD", "a" }, entries = { "HEAD", "d" }, commit = { { tree = "HEAD", message = "m" } },
   edit_tree = { "HEAD", {} }, diff = { "HEAD", "HEAD", {} }, changes = { "HEAD", "HEAD" }, merge_base = { "HEAD", "HEAD" },
-  checkout = { "HEAD", "HEAD", { dry_run = true } }, descendant_of = { "HEAD", "HEAD" }, ahead_behind = { "HEAD", "HEAD" }, merge = { "HEAD", "HEAD" }, revert = { "HEAD", "HEAD" },
+  checkout = { "HEAD", "HEAD", { dry_run = true } },
+  descendant_of = { "HEAD", "HEAD" }, ahead_behind = { "HEAD", "HEAD" }, merge = { "HEAD", "HEAD" }, revert = { "HEAD", "HEAD" },
 }
 
 test("each argument of each method has one type, and texts no NUL byte; messages count from the repository on", inside(function(repo)
