@@ -191,8 +191,11 @@ function Archive:add(member)
     key = made
   end
   if member.stopped then score, second = self.metric:standing(member)
-  elseif kind(value) and value - value == 0 then score = self.sign * value end
-  self.place_of[id] = self.population:add(member, island, score, second or 0, key)
+  elseif kind(value) and value - value == 0 then
+    score = self.sign * value
+    if score < -1.7e308 then score = self.metric:standing(member) end -- beyond are the stages
+  end
+  self.place_of[id] = self.population:add(member, island, score, second, key)
   renew_references(self)
   return make_room(self)
 end

@@ -656,4 +656,21 @@ test("who goes and who is drawn is what older versions gave", function()
   equal(made, { "9447e61b", "42dddc9f", "22c11b49", "19fafedf" })
 end)
 
+tap.test("members that were stopped rank below all others, by stage and value there, through additions and evictions", function()
+  local metric = require("apsis.direction").new { direction = "lower" }
+  local rng, held = require("apsis.random").stream(3), archive.new { metric = metric, population_size = 200, archive_size = 20 }
+  for id = 1, 1500 do
+    local stopped = rng:random() < 0.5 and { stage = rng:integer(1, 3), value = rng:integer(0, 9) } or nil
+    held:add { id = id, value = not stopped and rng:integer(0, 9) or nil, stopped = stopped }
+  end
+  local list = held:top(1000)
+  tap.equal(#list, 200)
+  for index = 2, #list do
+    local first, second = metric:standing(list[index - 1])
+    local below, its = metric:standing(list[index])
+    local ordered = first > below or first == below and (second > its or second == its and list[index - 1].id > list[index].id)
+    tap.equal(ordered, true, "place " .. index)
+  end
+end)
+
 tap.done()

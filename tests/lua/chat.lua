@@ -496,6 +496,21 @@ tap.test("a chat provider's errors name the key and the remedy", function()
 end)
 
 fs.remove_tree(root)
+tap.test("a prompt is kept once: its text gives its messages back, or the messages are kept beside it", function()
+  for _, list in ipairs { { { role = "user", content = "x\ny" } }, { { role = "system", content = "a\n\n" },
+    { role = "user", content = "--- b\n--- c --- \n" } } } do
+    local text = #list == 1 and list[1].content or messages.text(list)
+    tap.equal(messages.are_in(text, list), true)
+    tap.equal(messages.read(text), list)
+  end
+  local open = { { role = "system", content = "a" }, { role = "user", content = "b\n" } }
+  tap.equal(messages.are_in(messages.text(open), open), false)
+  local marked = { { role = "system", content = "a\n--- user ---\n" }, { role = "user", content = "b\n" } }
+  tap.equal(messages.are_in(messages.text(marked), marked), false)
+  local single = { { role = "user", content = "--- system ---\nx\n" } }
+  tap.equal(messages.are_in(single[1].content, single), false)
+end)
+
 tap.test("OpenAI's reasoning models get max_completion_tokens, and neither temperature nor top_p", function()
   for name, reasons in pairs { ["gpt-5-mini"] = true, ["gpt-5"] = true, ["openai/o3"] = true, ["o4-mini"] = true, ["O1"] = true,
     ["gpt-4o"] = false, ["ollama"] = false, ["o3x"] = false, ["gpt-50"] = false, ["qwen/o"] = false } do

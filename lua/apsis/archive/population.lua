@@ -213,7 +213,7 @@ end
 -- Whether a slot has a higher score than another, or an equal one and a higher second score.
 function Population:exceeds(slot, other)
   local score, its = self.score[slot], self.score[other]
-  return score > its or score == its and self.second[slot] > self.second[other]
+  return score > its or score == its and (self.second[slot] or 0) > (self.second[other] or 0)
 end
 
 -- The best of every cell that has one, in the order of the keys. Of everyone: of equal scores that of the first island.

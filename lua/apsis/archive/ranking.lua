@@ -1,6 +1,7 @@
--- archive/ranking: slots in order: the higher score first, of equal scores the higher second score, then the higher
--- order. All three are in the caller's arrays by slot and may not change while a slot is in. A sorted array in blocks
--- of at most LIMIT: to insert, remove or find takes a binary search and a short move. Used by archive/population.
+-- archive/ranking: slots in order: the higher score first, of equal scores the higher second score (which few have, and
+-- none without one has such a score), then the higher order. All three are in the caller's arrays by slot and may not
+-- change while a slot is in. A sorted array in blocks of at most LIMIT: to insert, remove or find takes a binary search
+-- and a short move. Used by archive/population.
 local ranking = {}
 
 local Ranking = {}
@@ -14,25 +15,49 @@ function ranking.new(score, second, order)
     Ranking)
 end
 
+-- Whether a slot comes before another, or is it.
+local function leads(self, slot, other)
+  local its, own = self.score[other], self.score[slot]
+  if its == own then its, own = self.second[other] or 0, self.second[slot] or 0 end
+  return its < own or its == own and self.order[other] <= self.order[slot]
+end
+
+-- The position of a slot that has a second score; as locate.
+local function locate_second(self, slot)
+  local blocks, at = self.blocks, 1
+  local high = #blocks
+  while at < high do
+    local middle = at + high + 1 >> 1
+    local first = blocks[middle][1]
+    if first ~= slot and leads(self, slot, first) then high = middle - 1 else at = middle end
+  end
+  local block, low = blocks[at], 1
+  high = self.sizes[at] + 1
+  while low < high do
+    local middle = low + high >> 1
+    if leads(self, slot, block[middle]) then high = middle else low = middle + 1 end
+  end
+  return at, low, block
+end
+
 -- The position of a slot, or where it would be inserted: the index of its block, the index within, and the block.
 local function locate(self, slot)
-  local scores, seconds, orders, blocks = self.score, self.second, self.order, self.blocks
-  local score, second, order, at, high = scores[slot], seconds[slot], orders[slot], 1, #blocks
+  if self.second[slot] then return locate_second(self, slot) end -- only such have equal scores with such
+  local scores, orders, blocks = self.score, self.order, self.blocks
+  local score, order, at, high = scores[slot], orders[slot], 1, #blocks
   while at < high do -- find the last block whose first is not after the slot, or the first block
     local middle = at + high + 1 >> 1
     local first = blocks[middle][1]
-    local its, own = scores[first], score
-    if its == own then its, own = seconds[first], second end
-    if its < own or its == own and orders[first] < order then high = middle - 1 else at = middle end
+    local its = scores[first]
+    if its < score or its == score and orders[first] < order then high = middle - 1 else at = middle end
   end
   local block, low = blocks[at], 1
   high = self.sizes[at] + 1
   while low < high do
     local middle = low + high >> 1
     local other = block[middle]
-    local its, own = scores[other], score
-    if its == own then its, own = seconds[other], second end
-    if its < own or its == own and orders[other] <= order then high = middle else low = middle + 1 end
+    local its = scores[other]
+    if its < score or its == score and orders[other] <= order then high = middle else low = middle + 1 end
   end
   return at, low, block
 end
@@ -69,9 +94,7 @@ end
 
 -- Whether a slot comes before another.
 function Ranking:precedes(slot, other)
-  local its, own = self.score[other], self.score[slot]
-  if its == own then its, own = self.second[other], self.second[slot] end
-  return its < own or its == own and self.order[other] < self.order[slot]
+  return slot ~= other and leads(self, slot, other)
 end
 
 -- The n-th slot; nil if there are fewer.

@@ -4,7 +4,8 @@
 
 CHECKOUT is a checkout of OpenEvolve, whose evaluators need numpy (and scipy). APSIS names the program. It writes in a
 temporary folder and prints a line for each run, and medians: the best value, the evaluations until it, wall and
-processor seconds, the largest memory of a process, and the disk that the run took."""
+processor seconds, the largest memory of a process, and the disk that the run took. A best value is counted as
+OpenEvolve counts it: of a candidate that was stopped at a stage, what that stage measured."""
 import argparse
 import json
 import os
@@ -89,8 +90,11 @@ def ours(options, example, seed, workers, folder):
     curve = []
     with open(os.path.join(project, "logs/results.jsonl")) as file:
         for line in map(json.loads, file):
-            if line["best"] is not None and (not curve or line["best"] > curve[-1][1]):
-                curve.append([line["experiment"], line["best"]])
+            value = line["primary_metric"]
+            if value is None:
+                value = (line.get("stopped") or {}).get("value")
+            if value is not None and (not curve or value > curve[-1][1]):
+                curve.append([line["experiment"], value])
     return curve, dict(took, disk=size_of(os.path.join(project, "logs")) + size_of(os.path.join(project, "runs"))
                        + size_of(os.path.join(project, ".git")))
 

@@ -26,17 +26,20 @@ def changed(rng, text):
 
 
 def answer(request, number):
-    prompt = request["body"]["messages"][-1]["content"]
+    asked = [message["content"] for message in request["body"]["messages"] if message["role"] == "user"]
+    prompt = next((text for text in asked if program_of(text)), asked[-1])  # what was wrong with an answer comes later
     rng, lines = random.Random("%s %d" % (os.environ.get("MODEL_SEED"), number)), program_of(prompt)
     if lines is None:
         return {"content": "I see no program."}
     first, last = region_of(lines)
     places = [(index, found) for index in range(first, last) for found in NUMBER.finditer(lines[index].split("#")[0])
               if '"""' not in lines[index]]
-    new = lines[:]
-    for _ in range(rng.choice([1, 1, 2]) if places else 0):
-        index, found = rng.choice(places)
-        new[index] = lines[index][:found.start()] + changed(rng, found.group(0)) + lines[index][found.end():]
+    new, tries = lines[:], 0
+    while places and (tries == 0 or new == lines) and tries < 50:  # rounding may leave a number as it is
+        tries += 1
+        for _ in range(rng.choice([1, 1, 2])):
+            index, found = rng.choice(places)
+            new[index] = lines[index][:found.start()] + changed(rng, found.group(0)) + lines[index][found.end():]
     differing = [index for index in range(len(lines)) if new[index] != lines[index]]
     if not differing:
         return {"content": "There is nothing to change."}

@@ -1,5 +1,5 @@
 """One run of OpenEvolve's own code: theirs.py CHECKOUT PROJECT URL ITERATIONS SEED WORKERS OUT. Prints its best values
-so far as JSON: [[iteration, value]...]."""
+so far as JSON: [[evaluation, value]...]."""
 import asyncio
 import json
 import multiprocessing
@@ -32,11 +32,11 @@ async def main():
     config.checkpoint_interval = 10 ** 6
     evolution = OpenEvolve("initial_program.py", "evaluator.py", config=config, output_dir=OUT)
     await evolution.run(iterations=int(ITERATIONS))
-    curve = []
-    for program in sorted(evolution.database.programs.values(), key=lambda one: one.iteration_found):
+    curve, own = [], [one for one in evolution.database.programs.values() if not one.metadata.get("migrant")]
+    for evaluation, program in enumerate(sorted(own, key=lambda one: one.timestamp)):
         value = get_fitness_score(program.metrics, config.database.feature_dimensions)
         if not curve or value > curve[-1][1]:
-            curve.append([program.iteration_found, value])
+            curve.append([evaluation, value])
     print("CURVE " + json.dumps(curve))
 
 

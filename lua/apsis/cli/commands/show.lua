@@ -3,6 +3,7 @@
 local correction = require "apsis.live.provider.chat.correction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
+local messages = require "apsis.live.provider.shared.messages"
 local reader = require "apsis.live.reader"
 local rooms = require "apsis.core.rooms"
 local show = require "apsis.cli.table"
@@ -31,7 +32,7 @@ local function print_prompt(self, record, as_json)
   if not text then return 2, ("%s has no prompt (%s): its provider is not asked with one"):format(record.id, path) end
   if as_json then
     text = fs.read(self:run_dir(record) .. "/prompt.json")
-      or json.encode(json.array { { role = "user", content = text } }, { pretty = true }) .. "\n"
+      or json.encode(json.array(messages.read(text)), { pretty = true }) .. "\n"
   end
   show.raw(text)
   return 0
@@ -165,8 +166,11 @@ end
 local function repair_text(dir)
   local problems = {}
   for _, name in ipairs(fs.list(dir) or {}) do
-    if name == "prompt.json" or name:find "^prompt_%d+%.json$" then
-      local list = correction.problems(json.decode(fs.read(dir .. "/" .. name) or "", true))
+    local stem = name:match "^(prompt)%.md$" or name:match "^(prompt_%d+)%.md$"
+    if stem then
+      local text = fs.read(dir .. "/" .. stem .. ".json")
+      local list = correction.problems(text and json.decode(text, true) or messages.read(fs.read(dir .. "/" .. name)
+        or ""))
       table.move(list, 1, #list, #problems + 1, problems)
     end
   end

@@ -62,10 +62,13 @@ local function shown_in_part(list, sources)
   return found
 end
 
--- What is sent: runs/NNNN/NAME.md for people, NAME.json exactly. A single user message is only its text.
+-- What is sent: runs/NNNN/NAME.md for people; NAME.json exactly, unless the text has it all. A single user message is
+-- only its text.
 local function record(self, slot, name, list)
   local single = #list == 1 and list[1].role == "user"
-  self.world:need(fs.write(slot.dir .. "/" .. name .. ".md", single and list[1].content or messages.text(list)))
+  local text = single and list[1].content or messages.text(list)
+  self.world:need(fs.write(slot.dir .. "/" .. name .. ".md", text))
+  if messages.are_in(text, list) then return fs.remove(slot.dir .. "/" .. name .. ".json") end
   self.world:need(fs.write(slot.dir .. "/" .. name .. ".json", json.encode(json.array(list), { pretty = true })
     .. "\n"))
 end

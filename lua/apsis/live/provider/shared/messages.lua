@@ -32,6 +32,35 @@ function messages.text(prompt)
   return table.concat(parts)
 end
 
+-- The messages that a text of messages.text shows; a text without such lines is one user message. A message that did
+-- not end in a line break does now.
+function messages.read(text)
+  if not text:find("^%-%-%- [%w_-]+ %-%-%-\n") then return { { role = "user", content = text } } end
+  local list, from, role = {}, nil, nil
+  local at = 1
+  while at <= #text do
+    local stop = text:find("\n", at, true) or #text
+    local opens = text:sub(at, stop):match("^%-%-%- ([%w_-]+) %-%-%-\n$")
+    if opens then
+      if role then list[#list + 1] = { role = role, content = text:sub(from, at - 1) } end
+      role, from = opens, stop + 1
+    end
+    at = stop + 1
+  end
+  list[#list + 1] = { role = role, content = text:sub(from) }
+  return list
+end
+
+-- Whether a text shows exactly these messages, so that they need not be kept beside it.
+function messages.are_in(text, list)
+  local read = messages.read(text)
+  if #read ~= #list then return false end
+  for index, message in ipairs(list) do
+    if read[index].role ~= message.role or read[index].content ~= message.content then return false end
+  end
+  return true
+end
+
 -- The bytes of the contents.
 function messages.bytes(list)
   local sum = 0
