@@ -260,6 +260,8 @@ line "help has the same pages" "$out" "^apsis-strategy: "
 no_line "within 80 columns" "$out" "^.{81}"
 apsis help apsis.archive
 line "also of modules" "$out" "^ +archive.new\(options\)"
+apsis help budget.usd
+line "of a key, also without manifest." "$out" "^manifest.budget.usd: "
 apsis help manifest.metric.directoin
 like "a key that is misspelt" "$err" 'did you mean "direction"'
 completion="$ROOT/lua/apsis/cli/completion.lua"

@@ -259,6 +259,15 @@ git init -q --bare "$T/bare.git"
 apsis init --program coverage "$T/bare.git"
 is "a bare repository has no place for one" "$code" 3
 
+# In a terminal, options that say all that is needed: nothing is asked, so that the next line pasted is no answer.
+mkdir "$T/pasted" && cd "$T/pasted" && git init -q . || exit 1
+printf '#!/bin/sh\necho METRIC score=1\n' >bench.sh && chmod +x bench.sh && commit
+echo 'git status' | script -qec "'$APSIS' init --measure ./bench.sh --metric score --higher --writable bench.sh \
+    --provider ./nobody.sh" /dev/null >shown 2>&1
+no_line "nothing is asked" "$(cat shown)" "must succeed"
+no_line "nor taken for an answer" "$(cat manifest.yaml)" "git status"
+line "a provider that is not there is named" "$(tr -d '\r' <shown)" "^the provider: there is no ./nobody.sh$"
+
 cd "$T/a b" && "$APSIS" init --strategy own.lua > /dev/null
 apsis run --strategy own.lua --iterations 3 -q
 is "a scaffolded strategy runs" "$code" 0

@@ -120,6 +120,14 @@ local questions = {
   { "provider", "--provider NAME", ask_provider, function(found) return found.agents[1] end },
 }
 
+-- Whether the options answer every question that needs an answer: then nothing is asked.
+function choose.complete(given)
+  for _, question in ipairs(questions) do
+    if not question.optional and given[question[1]] == nil then return false end
+  end
+  return true
+end
+
 -- given: { measure, metric, direction, writable, check, provider } as far as the options say; asks: whether there is a
 -- terminal. { the same, whole } and what was found; nil, message, exit code.
 function choose.all(dir, given, asks, is_ignored)

@@ -154,6 +154,18 @@ local function tell_next(args, result, written, prefix)
   print("next:\n  " .. table.concat(steps, "\n  "))
 end
 
+-- If the provider's program is not there: why. name: a coding agent's name, or a command.
+local function tell_provider(dir, name)
+  local program = name:match "^%S+"
+  if program:find("/", 1, true) then
+    local path = program:sub(1, 1) == "/" and program or path_of(dir, program)
+    if not fs.stat(path) then print(("the provider: there is no %s"):format(show.line(program, 200))) end
+    return
+  end
+  local there, why = programs.in_path(dir, name:match "^%S+$" or "sh")
+  if not there then print("the provider: " .. why) end
+end
+
 -- The options as choose takes them.
 local function given_by(args)
   return { measure = args.measure, metric = args.metric, provider = args.provider,
@@ -177,8 +189,9 @@ function project.write(args)
   end
   local prefix = fs.realpath(args.dir):sub(#repo:info().workdir + 2)
   local choice, found
-  local asks = host.isatty(0) and host.isatty(2)
-  choice, found, code = choose.all(args.dir, given_by(args), asks, function(path)
+  local given = given_by(args)
+  local asks = host.isatty(0) and host.isatty(2) and not choose.complete(given)
+  choice, found, code = choose.all(args.dir, given, asks, function(path)
     return repo:is_ignored(prefix == "" and path or prefix .. "/" .. path)
   end)
   repo:close()
@@ -194,8 +207,7 @@ function project.write(args)
   if #result.values == 0 then return 5, failure(result, choice, written) end
   choice.metric = choice.metric or result.manifest.metric.name
   tell_values(result, choice)
-  local there, why = programs.in_path(args.dir, preset and choice.provider or choice.provider:match "^[^%s/]+$" or "sh")
-  if not there then print("the provider: " .. why) end
+  tell_provider(args.dir, choice.provider)
   tell_next(args, result, written, prefix)
   return 0
 end

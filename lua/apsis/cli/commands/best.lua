@@ -57,7 +57,8 @@ function best.run(args)
     { "description", (record.description or record.hypothesis) and show.line(record.description or record.hypothesis) },
   }
   local here = show.at(args.dir)
-  table.insert(commands, 1, (rooms.first("take", history, self.dir, here ~= "" and " -C" .. here or "")))
+  local take = rooms.first("take", history, self.dir, here ~= "" and " -C" .. here or "")
+  if take then table.insert(commands, 1, take) end
   print("to take it:\n  " .. table.concat(commands, "\n  "))
   return 0
 end

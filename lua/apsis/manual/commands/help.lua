@@ -67,6 +67,9 @@ function help.run(args)
     io.stdout:write((main.parser(topic, command):get_help():gsub("\n*$", "\n")))
     return 0
   end
+  for _, field in ipairs(schema.manifest.fields) do -- also without "manifest."
+    if field[1] == topic:match "^[^.]+" then return key_help(topic) end
+  end
   local names = pages.topics()
   for name in pairs(rooms.commands()) do names[#names + 1] = name end
   table.sort(names)
