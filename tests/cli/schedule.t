@@ -13,8 +13,8 @@ home=$PWD
 apsis schedule
 is "without programs it exits 0" "$code" 0
 like "and says how to write one" "$out" '`apsis init --program NAME` writes \.autoloop/programs/NAME\.md'
-like "and where the README has one" "$out" 'Standing goals in the README of apsis$'
-ok "which it has" grep -qx '## Standing goals' "$ROOT/README.md"
+like "and where the guide has one" "$out" 'docs/guide/goals\.md of apsis$'
+ok "which is there" test -f "$ROOT/docs/guide/goals.md"
 apsis schedule --json
 is "and its JSON has none" "$out" '{"now":"2026-11-22T12:00:00Z","programs":[]}'
 

@@ -107,7 +107,8 @@ end
 
 -- What the provider makes of them, as edits and on the disk.
 local function check_provider(bytes)
-  local world = { seed = 1, sources = function() return sources end, base = function() return {} end, wanted = function() return 1 end,
+  local world = { seed = 1, sources = function() return sources end, base = function() return { id = "c0000" } end,
+    manifest = { prompt = { answer = "either", max_kb = 256, include = {} } }, wanted = function() return 1 end,
     need = function(_, value, message) return assert(value, message) end, fail = function(_, message) check_text(message) end }
   local taken = { tokens = 0, cost = 0 }
   local function take(_, tokens, cost) taken.tokens, taken.cost = taken.tokens + tokens, taken.cost + cost end

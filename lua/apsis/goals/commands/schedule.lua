@@ -130,8 +130,8 @@ end
 
 local function print_none(place)
   print(show.wrap(("no programs in %s: `apsis init --program NAME` writes .autoloop/programs/NAME.md, with the "
-    .. "sections Goal, Target and Evaluation to fill in; a manifest.yaml with `program: NAME` works too. See Standing "
-    .. "goals in the README of apsis"):format(show.line(place.root, WHOLE)), show.width(), ""))
+    .. "sections Goal, Target and Evaluation to fill in; a manifest.yaml with `program: NAME` works too. See "
+    .. "docs/guide/goals.md of apsis"):format(show.line(place.root, WHOLE)), show.width(), ""))
 end
 
 local function time_or_null(seconds)
