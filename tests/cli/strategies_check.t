@@ -257,6 +257,20 @@ return { options = { step = 1 }, plan = function(run)
 end }
 END
 
+broken "a candidate's value that learn changes" 2 "learn changes candidate\.value, which is not the strategy's.*-> copy what you change" <<'END'
+return { plan = function(run) return { parents = { run.best } } end,
+  learn = function(_, candidate)
+    candidate.value = 0
+  end }
+END
+
+broken "an option that learn changes" 2 "learn changes run\.options\.step" <<'END'
+return { options = { step = 1 }, plan = function(run) return { parents = { run.best }, notes = { step = run.options.step } } end,
+  learn = function(run)
+    run.options.step = run.options.step / 2
+  end }
+END
+
 broken "a best that it changes" 2 "plan changes run\.best\.tries, which is not the strategy's" <<'END'
 local mine = {}
 function mine.plan(run)

@@ -119,8 +119,9 @@ function of_kind.changes(noted)
     return "memory", ("%s changes %s, which only init and learn may: after a restart it is not there"):format(
       noted.hook, what), "change it in learn, from the line; or carry it in the proposal's notes"
   end
-  return "memory", ("%s changes %s, which is not the strategy's to change, and is forgotten at a restart"):format(
-    noted.hook, what), "copy what you change; remember in run.memory, in init and learn"
+  return "memory", ("%s changes %s, which is not the strategy's to change%s"):format(noted.hook, what,
+    noted.hook == "learn" and "" or ", and is forgotten at a restart"),
+    "copy what you change; remember in run.memory, in init and learn"
 end
 
 -- A fault of what the watch noted.

@@ -13,15 +13,18 @@ local function store_of(memory)
   return memory and getmetatable(memory).__index or {}
 end
 
--- What hooks other than init and learn must leave as it is.
-local function picture(self)
+-- What a hook other than init must leave as it is; first: what it gets beside the run.
+local function picture(self, hook, first)
   local into, engine = {}, self.engine
   local strategy, history = engine.strategy, engine.history
-  state.of_table(into, "run.memory", store_of(strategy.memory))
-  for _, part in ipairs(strategy.subs) do
-    state.of_table(into, ("run.memory of %s"):format(part.name), store_of(part.memory))
+  if hook ~= "learn" then
+    state.of_table(into, "run.memory", store_of(strategy.memory))
+    for _, part in ipairs(strategy.subs) do
+      state.of_table(into, ("run.memory of %s"):format(part.name), store_of(part.memory))
+    end
   end
   state.of_table(into, "run.options", strategy.options)
+  if hook == "learn" then state.of_table(into, "candidate", first) end
   state.of_table(into, "run.best", history.best or {})
   if history.current ~= history.best then state.of_table(into, "run.current", history.current or {}) end
   return into
@@ -64,7 +67,7 @@ local function after(self, name, before, count, first, answers)
   self.inside = nil
   if name == "accept" then note_accept(self, first, answers) end
   if before and count == self.engine.history.count then
-    local changed = state.difference(before, picture(self))
+    local changed = state.difference(before, picture(self, name, first))
     if changed then
       self.inside = name
       note(self, "changes", changed)
@@ -74,11 +77,9 @@ local function after(self, name, before, count, first, answers)
   return table.unpack(answers, 1, answers.n)
 end
 
-local remembers = { init = true, learn = true }
-
 local function watched_hook(self, name, body)
   return function(run, first, ...)
-    local before = not remembers[name] and picture(self) or nil
+    local before = name ~= "init" and picture(self, name, first) or nil
     local count = self.engine.history.count
     self.inside = name
     return after(self, name, before, count, first, table.pack(body(run, first, ...)))
