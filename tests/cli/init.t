@@ -59,6 +59,8 @@ line "naming each flag that it needs, and what it found for it" "$err" \
 is "and writes nothing" "$(git status --porcelain)" ""
 apsis init --measure ./bench.sh --lower --provider true
 line "one flag that is missing is named" "$err" "this needs --writable GLOB \(found: .src"
+apsis init --measure '' --lower --writable src --provider '' < /dev/null
+line "a flag that is empty counts as missing" "$code $err" "^2 .*this needs --measure COMMAND \(found: ./bench.sh\), --provider NAME"
 set -f
 apsis init $flags
 set +f

@@ -134,7 +134,7 @@ function choose.all(dir, given, asks, is_ignored)
   local found, choice, missing = look.at(dir, is_ignored), {}, {}
   for _, question in ipairs(questions) do
     local field, option, asked, seen = table.unpack(question)
-    local answer = given[field]
+    local answer = given[field] ~= "" and given[field] or nil
     if answer == nil and asks then
       answer = asked(found, choice, dir)
       if answer == nil then return nil, "the questions were not answered; nothing was written", 2 end
