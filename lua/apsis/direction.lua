@@ -244,8 +244,9 @@ function Metric:against_text(value, base, unit, which)
     return ("%s against the %s's %.10g"):format(change, which, base)
   end
   local faster = value <= base
-  return ("%.3gx %s than the %s's %.10g (%s)"):format(faster and base / value or value / base, faster and "faster"
-    or "slower", which, base, share)
+  local ratio = ("%.3g"):format(faster and base / value or value / base)
+  if ratio == "1" then return ("%s against the %s's %.10g"):format(share, which, base) end
+  return ("%sx %s than the %s's %.10g (%s)"):format(ratio, faster and "faster" or "slower", which, base, share)
 end
 
 -- Why a gain of a candidate over a baseline may be luck, or nil: the best of many values that were measured once each

@@ -79,6 +79,7 @@ tap.test("how a value stands against a baseline", function()
   local lower, higher = direction.new { direction = "lower" }, direction.new { direction = "higher" }
   equal(lower:against_text(18142, 148654, "us", "baseline"), "8.19x faster than the baseline's 148654 (-88 %)")
   equal(lower:against_text(30, 20, "ms", "baseline"), "1.5x slower than the baseline's 20 (+50 %)")
+  equal(lower:against_text(999.99, 1000, "us", "baseline"), "-0.001 % against the baseline's 1000", "no 1x faster")
   equal(lower:against_text(30, 20, "bytes", "baseline"), "+50 % against the baseline's 20")
   equal(higher:against_text(30, 20, "s", "first baseline"), "+50 % against the first baseline's 20")
   equal(lower:against_text(1, -2, "ms", "baseline"), "+3 against the baseline's -2")
