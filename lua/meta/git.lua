@@ -120,7 +120,7 @@ function repo:dirty(options) end
 ---Brings the user's working tree and index from one tree to another. Writes only what differs between the two, with
 ---line endings as git's attributes have them. ECONFLICT, with the paths as a fourth result, if such a path is not as
 ---`from` has it, or an untracked or ignored file is in its place: then nothing is written. ELOCKED: another git holds
----the index's lock. Moves no ref. After any other error some files may be written.
+---the index's lock. EFILTER: git's attributes name a filter program for such a path, the fourth result; none is run. Moves no ref. After any other error some files may be written.
 ---@param from string commit or tree, what is there now
 ---@param to string commit or tree
 ---@param options? {dry_run?: boolean} only look for conflicts

@@ -11,7 +11,8 @@
 
 /* Writes what differs between the trees, if every such path is as `from` has it in the working tree and in the index.
  * Else nothing is written: code ECONFLICT, and the paths (1 field). dry_run: only looks. Code ELOCKED: another git
- * holds the index's lock; EBARE: there is no working tree. */
+ * holds the index's lock; EFILTER: git's attributes name a filter program for such a path; EBARE: there is no working
+ * tree. */
 int ap_gitcheckout(struct ap_buf *conflicts, git_repository *repo, const git_oid *from, const git_oid *to, bool dry_run,
     struct ap_err *err);
 

@@ -42,7 +42,8 @@
     X(graph_descendant_of) X(graph_ahead_behind) X(merge_commits) X(merge_trees) X(diff_tree_to_tree) \
     X(diff_find_similar) X(diff_num_deltas) X(diff_get_delta) X(diff_free) X(diff_to_buf) X(patch_from_diff) \
     X(patch_line_stats) X(patch_get_delta) X(patch_free) X(ignore_path_is_ignored) X(status_list_new) \
-    X(status_list_entrycount) X(status_byindex) X(status_list_free) X(checkout_tree)
+    X(status_list_entrycount) X(status_byindex) X(status_list_free) X(checkout_tree) \
+    X(attr_get) X(attr_value)
 /* clang-format on */
 
 struct ap_gitlib {

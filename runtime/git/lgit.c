@@ -193,7 +193,7 @@ static int l_repo_checkout(lua_State *L)
     if (result == 0)
         result = ap_gitcheckout(conflicts, ap_git_repository(repo->git), &from, &to, dry_run, &err);
     int count = ap_own_done(L, result, &err);
-    if (result == 0 || strcmp(err.code, "ECONFLICT") != 0)
+    if (result == 0 || (strcmp(err.code, "ECONFLICT") != 0 && strcmp(err.code, "EFILTER") != 0))
         return count;
     lgit_push_records(L, conflicts, plain_fields);
     return count + 1;

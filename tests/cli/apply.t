@@ -298,6 +298,15 @@ git rm -q --cached new && rm new b.txt
 refused deleted "uncommitted change: b.txt"
 end_item
 
+item "files that git runs a filter program for are refused: apsis runs none, and would write what only git may see"
+again run filtered
+echo 'b.txt filter=crypt' >.gitattributes && commit attributes
+refused filter "^apsis: git has a filter for b.txt .\.gitattributes., and apsis runs none; by hand: git merge --squash [0-9a-f]+$"
+echo 'evaluate.sh filter=crypt' >.gitattributes && commit elsewhere
+apsis apply
+is "others' filters do not matter" "$code" 0
+end_item
+
 item "what git does not track is never overwritten: a file, an ignored file, a folder, a link that leads out"
 deliverable in_the_way <<'END'
 new d/n.txt x1; new ignored.txt x1; new dir.txt x1

@@ -65,9 +65,9 @@ local function locked(self)
   return ("another git works in %s; if none does, one was killed: rm %s/index.lock"):format(self.root, self.gitdir)
 end
 
--- Whether files and index may become `tree`: they are as HEAD has them, and nothing is in the way. true | nil, message,
--- 3.
-function Checkout:may_become(tree)
+-- Whether files and index may become `tree`: they are as HEAD has them, nothing is in the way, and git would write them
+-- without a filter program. commit: what git can merge by hand. true | nil, message, 3.
+function Checkout:may_become(tree, commit)
   local paths, count = self.repo:dirty()
   if not paths then return nil, count, 3 end
   if count > 0 then
@@ -77,6 +77,10 @@ function Checkout:may_become(tree)
   local done, message, code, conflicts = self.repo:checkout(self.head, tree, { dry_run = true })
   if done then return true end
   if code == "ELOCKED" then return nil, locked(self), 3 end
+  if code == "EFILTER" then
+    return nil, ("git has a filter for %s (.gitattributes), and apsis runs none; by hand: git merge --squash %s")
+      :format(checkout.names(conflicts), commit), 3
+  end
   if code ~= "ECONFLICT" then return nil, message, 3 end
   return nil, ("contents that git does not track are in the way: %s; move them, or put them away: git stash -u")
     :format(checkout.names(conflicts)), 3

@@ -81,7 +81,7 @@ local function nothing(args, record, why)
 end
 
 local function carry_out(self, args, place, made)
-  local may, message, code = place:may_become(made.tree)
+  local may, message, code = place:may_become(made.tree, made.record.commit)
   if not may then return code, message end
   if not args.dry_run then
     wait.trap() -- Ctrl-C ends nothing half-way
