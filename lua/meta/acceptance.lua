@@ -108,7 +108,7 @@ function acceptance.order(pairs_wanted, rng) end
 ---@field low number? Student's t interval (Student, 1908); nil below two pairs
 ---@field high number?
 ---@field pairs integer those with two finite values
----@field relative number? gain over the size of the originals' mean; nil if that is 0
+---@field relative number? gain over the originals' mean; nil if that is not positive
 
 --- The gain of the best over the original, from measurements in pairs. A pair with a false or a value that is not
 --- finite is left out. Raises if the lists differ in length.

@@ -1,5 +1,6 @@
 -- gain: the size of an improvement, from measurements that were not used to choose it: pairs of the best and the
 -- original, in random order within each pair, so that slow drift cancels. A part of apsis.acceptance.
+local direction = require "apsis.direction"
 local stats = require "apsis.stats"
 local student = require "apsis.noise.student"
 
@@ -37,7 +38,7 @@ function gain.of(best_values, original_values, metric, level)
   local count = #differences
   if count == 0 then return { pairs = 0 } end
   local result = { gain = stats.mean(differences), pairs = count }
-  local base = math.abs(stats.mean(originals))
+  local base = stats.mean(originals)
   if base > 0 then result.relative = result.gain / base end
   if count > 1 then
     local half = student.two_sided(level or 0.95, count - 1) * stats.sd(differences) / math.sqrt(count)
@@ -51,9 +52,11 @@ end
 function gain.text(found, best)
   if not found or not found.low then return nil end
   local against = ("%s against %s"):format(found.candidate, found.original)
-  if found.exact then return ("%.10g, %s, both the same when measured again"):format(found.gain, against) end
+  local share = found.relative and direction.percent_text(1 + found.relative, 1)
+  share = share and (" (%s)"):format(share:gsub("^%+", "")) or ""
+  if found.exact then return ("%.10g%s, %s, both the same when measured again"):format(found.gain, share, against) end
   local words = ("%.4g [%.4g..%.4g]%s, %s, each measured %d times more in random order"):format(found.gain, found.low,
-    found.high, found.relative and (" (%.2g %%)"):format(100 * found.relative) or "", against, found.pairs)
+    found.high, share, against, found.pairs)
   return best and best ~= found.candidate and ("%s; %s was kept since"):format(words, best) or words
 end
 

@@ -273,8 +273,9 @@ local function exact_gain(self, best, original, values)
         .. "beforehand"):format(self.engine.metric.name))
     return nil
   end
-  local gain = self.engine.metric:gain(was_best, was_original)
-  return { gain = gain, low = gain, high = gain, pairs = 1, exact = true }
+  local found = acceptance.gain({ was_best.value }, { was_original.value }, self.engine.metric)
+  found.low, found.high, found.exact = found.gain, found.gain, true
+  return found
 end
 
 -- The line of the final comparison.

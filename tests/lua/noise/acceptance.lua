@@ -8,6 +8,7 @@ local fake = require "fake"
 local json = require "apsis.json"
 local noisy = require "noisy"
 local random = require "apsis.random"
+local in_words = require("apsis.noise.gain").text
 local student = require "apsis.noise.student"
 local tap = require "tap"
 local test, equal, matches, raises = tap.test, tap.equal, tap.matches, tap.raises
@@ -509,8 +510,17 @@ test("a gain leaves out pairs that have no two values, and has no interval of on
   equal(acceptance.gain({ 2, false, 4, math.huge, 9 }, { 1, 1, 3, 1, 0 / 0 }),
     { gain = 1.0, low = 1.0, high = 1.0, pairs = 2, relative = 0.5 })
   equal(acceptance.gain({ 2 }, { 0 }), { gain = 2.0, pairs = 1 })
+  equal(acceptance.gain({ -2 }, { -4 }), { gain = 2.0, pairs = 1 }, "no share of what is not positive")
   equal(acceptance.gain({ false }, { 3 }), { pairs = 0 })
   raises("2 values of the best, 1 of the original", acceptance.gain, { 1, 2 }, { 1 })
+end)
+
+test("the gain of a run in words has its share, as everywhere", function()
+  local found = { gain = 653, low = 653, high = 653, relative = 0.653, pairs = 1, exact = true, candidate = "c0013",
+    original = "c0000" }
+  equal(in_words(found), "653 (65 %), c0013 against c0000, both the same when measured again")
+  found.exact, found.relative = nil, 4.2
+  equal(in_words(found):match "%(.-%)", "(420 %)", "no 4.2e+02 %")
 end)
 
 test("in the order of a comparison each pair has both, and either comes first as often", function()
