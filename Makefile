@@ -161,10 +161,10 @@ attacks: deps-test ## attack every sandbox that works here, and none; a table of
 # Coding agents from npm, at the exact versions in tests/agents; their install scripts are not run.
 AGENTS := $(BUILD)/agents/installed
 
-test-agents: deps-test ## run a real coding agent (pi, installed from npm) against the scripted chat server
+test-agents: deps-test ## run five coding agents, installed from npm, against stand-ins for their models
 	@.ci/deps agents
 	@$(MAKE) --no-print-directory $(BUILD)/apsis $(AGENTS)
-	@APSIS=$(abspath $(BUILD)/apsis) AGENTS=$(abspath $(BUILD)/agents) prove --exec tests/run tests/agents/*.t
+	@APSIS=$(abspath $(BUILD)/apsis) AGENTS=$(abspath $(BUILD)/agents) prove -j5 --exec tests/run tests/agents/*.t
 
 $(AGENTS): tests/agents/package.json tests/agents/package-lock.json
 	@echo "  npm ci  into $(@D)"
