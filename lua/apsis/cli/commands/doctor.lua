@@ -1,5 +1,6 @@
 -- doctor: what apsis finds on this machine and in this project: versions, isolation, disk, configuration, the chat
--- endpoints of provider and judges. Each line is `ok` or `warn` with advice; it never fails hard.
+-- endpoints of provider and judges, and the coding agent, which is asked once. Each line is `ok` or `warn` with advice;
+-- it never fails hard.
 local cage = require "apsis.live.cage.cage"
 local config = require "apsis.project.config"
 local chat = require "apsis.live.provider.chat.client"
@@ -14,6 +15,7 @@ local process = require "apsis.process"
 local programs = require "apsis.live.programs"
 local providers = require "apsis.project.providers"
 local rooms = require "apsis.core.rooms"
+local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
 local ways = require "apsis.live.cage.ways"
 
@@ -25,6 +27,7 @@ local LITTLE_BYTES = 512 * 1048576
 function doctor.options(parser)
   common.project_argument(parser)
   parser:flag("--json", "the lines as a JSON list")
+  parser:flag("--no-agent", "do not ask the coding agent, which costs an answer")
 end
 
 local function versions()
@@ -144,6 +147,19 @@ local function endpoints_of(one)
   return ok, (tostring(detail):gsub("^provider%.", ""))
 end
 
+-- Asks the project's coding agent once, as an experiment would.
+local function agent(dir, kind, spec)
+  local made, message = session.configure(dir)
+  if not made then return false, message end
+  function made.log() end
+  local opened
+  opened, message = made:open_world(nil, true)
+  if not opened then return false, message end
+  local ok, detail = kind.probe(made.world, spec)
+  made:close()
+  return ok, detail
+end
+
 function doctor.run(args)
   local here = args.dir or "."
   local manifest, errors = config.load(here, {})
@@ -168,6 +184,8 @@ function doctor.run(args)
   check("user's file", user_file)
   check("project", project, manifest, errors)
   if providers.endpoint(provider) then check("provider", endpoints, providers.endpoint(provider)) end
+  local kind = providers.of(provider)
+  if kind and kind.probe and provider.preset and not args.no_agent then check("agent", agent, dir, kind, provider) end
   for _, asked in rooms.each "endpoints" do
     for _, one in ipairs(manifest and asked(manifest) or {}) do
       check(("%s (%s)"):format(one.key, one.name), endpoints_of, one)

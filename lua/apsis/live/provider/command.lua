@@ -2,6 +2,7 @@
 -- command/agent.lua runs it.
 local nodes = require "apsis.project.node"
 local presets = require "apsis.live.provider.command.presets"
+local process = require "apsis.process"
 local quoted = require("apsis.project.path").quoted
 local regex = require "apsis.regex"
 local usage = require "apsis.live.provider.command.usage"
@@ -129,6 +130,33 @@ function command.open(world, spec)
   if not command.command(spec) then return nil, "provider: a command provider needs `run` or `preset`" end
   return require("apsis.live.provider.command.agent").open(world, spec, { plan = command.line(world, spec, true),
     implement = command.line(world, spec) }, presets[spec.preset or ""] or {})
+end
+
+-- The first line with digits that an agent prints as its version; nil if there is none.
+local function version_of(name)
+  local result = process.run { argv = { name, "--version" }, timeout_s = 20 }
+  return result and result.code == 0 and ("\n" .. result.stdout.head):match "\n([^\n]*%d+%.%d[^\n]*)" or nil
+end
+
+-- For `apsis doctor`: asks the preset's agent once, in the sandbox. Whether it answers, and a text; nil if there is no
+-- preset.
+function command.probe(world, spec)
+  if not spec.preset then return nil end
+  local made, message = command.open(world, spec)
+  if not made then return false, message end
+  local tried = made:try()
+  local version = version_of(command.command(spec)[1])
+  local parts = { ("%s %s"):format(spec.preset, version and "(" .. version .. ")" or "(version unknown)") }
+  if tried.failed then
+    parts[2] = ("gave no answer in %.1f s: %s"):format(tried.seconds, tried.failed.text)
+    return false, table.concat(parts, " ") .. (#tried.advice > 0 and "\n      " or "")
+      .. table.concat(tried.advice, "\n      ")
+  end
+  parts[2] = ("is logged in and answered in %.1f s: %s"):format(tried.seconds,
+    (tried.text or ""):match "^%s*([^\n]*)":sub(1, 60))
+  parts[3] = ("(model %s, %s, %s)"):format(tried.model or "unknown", tried.tokens and tried.tokens .. " tokens"
+    or "tokens unknown", tried.usd and ("%.4g USD"):format(tried.usd) or "cost unknown")
+  return true, table.concat(parts, " ")
 end
 
 return command

@@ -9,6 +9,7 @@ local json = require "apsis.json"
 local tasks = require "apsis.core.tasks"
 local trajectory = require "apsis.trajectory"
 local usage = require "apsis.live.provider.command.usage"
+local wait = require "apsis.wait"
 local waiting = require "apsis.live.provider.command.waiting"
 
 local provider = {}
@@ -114,7 +115,7 @@ local function run_once(self, slot, place, text, step)
   for name, value in pairs(own.env) do env[name] = value end
   local result, message = place:run { name = "the provider", run = command, argument = last_argument(self,
     place.scratch .. "/prompt.md", text, command), stdin_text = self.way == "stdin" and text or nil, env = env,
-      timeout_s = spec.timeout_sec,
+      timeout_s = spec.timeout_sec, cwd = place.cwd,
     stdout_file = out, stderr_file = err, head_bytes = HEAD_BYTES,
     tail_bytes = TAIL_BYTES, log_limit_bytes = spec.output_limit_mb * 1048576, limits = spec }
   own:close()
@@ -250,6 +251,26 @@ function provider:propose(slot, prompt)
   local answers = tasks.together(bodies)
   if k > 1 then self.world:need(fs.write(slot.dir .. "/provider_output.md", joined(answers))) end
   return answers
+end
+
+local TRIAL <const> = "Answer with the word OK. Change no file.\n"
+local TRIAL_S <const> = 120 -- at most
+
+-- Asks the agent once, in an empty workspace, with the command line of experiments. { text, failed, seconds, tokens,
+-- usd, model, advice }.
+function provider:try()
+  local own = setmetatable({ spec = setmetatable({ timeout_sec = math.min(TRIAL_S, self.spec.timeout_sec) },
+    { __index = self.spec }) }, { __index = self })
+  local world, dir, advice = self.world, self.world:need(fs.tempdir()), {}
+  function world.log(_, _, text) advice[#advice + 1] = text end
+  local place = world.here:prepare { kind = "provide", number = 0, own = self.own, key = "provider", usual = "w" }
+  place.mark, place.taken, place.cwd = "", { runs = {} }, place.artifacts
+  local began = wait.now()
+  local run = run_once(own, { dir = dir, number = 0 }, place, TRIAL, IMPLEMENT)
+  place:close()
+  fs.remove_tree(dir)
+  return { text = run.text, failed = run.failed, seconds = wait.now() - began, tokens = place.taken.tokens,
+    usd = place.taken.usd, model = place.taken.model, advice = advice }
 end
 
 -- A question: only the text counts, not the files.
