@@ -1,8 +1,9 @@
 #!/bin/bash
 # agent_failures: what a user reads when an agent gives no answer, and that a limit is waited for.
 . tests/cli/lib.sh || exit 1
+[ "${APSIS_CAGE-}" = none ] && [ "$(id -u)" = 0 ] && { echo "1..0 # skip claude is refused as root without a sandbox"; exit 0; }
 
-mkdir -p "$T/agents"
+mkdir -p "$T/agents" "$T/seen"
 export PATH=$T/agents:$PATH
 claude() { # stdin: the script of a stand-in
     { echo '#!/bin/bash'; cat; } >"$T/agents/claude"
@@ -56,20 +57,20 @@ end_item
 
 item "a rate limit is waited for until it ends, and takes neither a retry nor an experiment"
 claude <<END
-echo x >>$T/asked
-if [ "\$(wc -l <$T/asked)" -lt 3 ]; then
+echo x >>$T/seen/asked
+if [ "\$(wc -l <$T/seen/asked)" -lt 3 ]; then
     echo '{"type":"result","is_error":true,"api_error_status":429,"result":"Rate limit reached, try again in 0.2 seconds","usage":{"output_tokens":5}}'
     exit 1
 fi
 echo "\$APSIS_EXPERIMENT" >value.txt
 echo '{"type":"result","is_error":false,"result":"done","usage":{"output_tokens":5}}'
 END
-sed -i "s#'$T/agents:ro'#'$T/agents:ro', '$T:rw'#" manifest.yaml
+sed -i "s#'$T/agents:ro'#'$T/agents:ro', '$T/seen'#" manifest.yaml
 git commit -qam more
 apsis run --iterations 1
 is "exit" "$code" 0
 is "outcome" "$(field $(($(lines) - 1)) outcome)" kept
-is "asked" "$(wc -l <"$T/asked")" 3
+is "asked" "$(wc -l <"$T/seen/asked")" 3
 is "all its tokens" "$(field $(($(lines) - 1)) tokens)" 15
 like "the user knows" "$err" "claude is held back by a rate limit \(exit 1\): Rate limit reached, try again in 0.2 seconds; waiting until [0-9:]{5}"
 end_item

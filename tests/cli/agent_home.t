@@ -2,6 +2,7 @@
 # agent_home: what an agent gets of the user's settings, and what of its own comes back: refreshed tokens, and nothing
 # that it would run or read at its next start outside the sandbox.
 . tests/cli/lib.sh || exit 1
+[ "${APSIS_CAGE-}" = none ] && { echo "1..0 # skip without a sandbox the home is open to an agent"; exit 0; }
 rm "$XDG_CONFIG_HOME/apsis/config.yaml" # the home is not open to commands here
 unset CLAUDE_CONFIG_DIR CODEX_HOME GEMINI_CLI_HOME PI_CODING_AGENT_DIR XDG_DATA_HOME XDG_STATE_HOME
 
@@ -46,7 +47,7 @@ is "files" "$(cd "$seen/seen" && find . -type f | sort | tr '\n' ' ')" "./.claud
 is "of the settings" "$(cat "$seen/seen/settings.json")" '{"apiKeyHelper":"/bin/mine","model":"opus"}'
 is "of .claude.json" "$(cat "$seen/seen/.claude.json")" '{"oauthAccount":{"id":1}}'
 is "private" "$(tr '\n' ' ' <"$seen/modes")" "600 700 "
-[ "$APSIS_CAGE" = none ] || unlike "the user's own" "$(cat "$seen/real")" "settings.json"
+unlike "the user's own" "$(cat "$seen/real")" "settings.json"
 is "the home is as before" "$(state)" "$(cat "$T/before")"
 end_item
 
@@ -95,8 +96,9 @@ end_item
 item "a login file that is a link, a folder, rubbish or too large brings nothing back; nor does one that the user changed meanwhile"
 state >"$T/before"
 echo '{"claudeAiOauth": {"accessToken": "of-another-file"}}' >"$T/agents/other.json"
+mkdir "$T/agents/folder" && cp "$T/agents/other.json" "$T/agents/folder/.credentials.json"
 for script in 'rm "$f"; ln -s '"$T"'/agents/other.json "$f"' 'rm "$f"; mkdir "$f"' 'echo nonsense >"$f"' 'truncate -s 2M "$f"' \
-    'rm -r "$CLAUDE_CONFIG_DIR"; mkdir /tmp/x; echo "{\"claudeAiOauth\":{\"accessToken\":\"x\"}}" >/tmp/x/.credentials.json; ln -s /tmp/x "$CLAUDE_CONFIG_DIR"' \
+    'rm -r "$CLAUDE_CONFIG_DIR"; ln -s '"$T"'/agents/folder "$CLAUDE_CONFIG_DIR"' \
     'rm "$f"; mkfifo "$f"' 'echo "{\"claudeAiOauth\":{\"accessToken\":5,\"expiresAt\":\"x\"}}" >"$f"'; do
     does claude <<<'f=$CLAUDE_CONFIG_DIR/.credentials.json; '"$script"
     is "$script" "$(state)" "$(cat "$T/before")"

@@ -46,6 +46,14 @@ tap.test("never as wide as the terminal, at any width, with one experiment or se
   contains(line { [31] = "VERIFY" }:lines(rich, 80)[1], "experiment 31 measuring 0:14  best 18142 us")
 end)
 
+tap.test("an experiment that waits for a limit shows until when, in place of what it does", function()
+  local made, slot = line {}, { number = 31, phase = "APPLY_CHANGE" }
+  made:phase(slot, "waits until 15:04")
+  contains(made:lines(rich, 200)[1], "experiment 31 waits until 15:04 0:00")
+  made:phase(slot)
+  contains(made:lines(rich, 200)[1], "experiment 31 proposing 0:00")
+end)
+
 tap.test("several experiments have a line each where the terminal has rows for them", function()
   local flying = { [8] = "VERIFY", [9] = "APPLY_CHANGE" }
   local tall = line(flying):lines(rich, 80, 24)

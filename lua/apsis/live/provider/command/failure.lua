@@ -80,8 +80,10 @@ end
 -- A command that is not there: exit 127 by the shell, or it could not be started (message).
 local function missing(result, message)
   if not result then return "could not be started: " .. message end
-  if result.code ~= 127 then return nil end
-  return ("is not found (exit 127): %s; `apsis setup` shows the command"):format(last_line(shown(result.stderr)) or "")
+  local line = last_line(shown(result.stderr)) or ""
+  local not_started = line:find "^bwrap: execvp .*: No such file"
+  if result.code ~= 127 and not not_started then return nil end
+  return ("is not found (exit %d): %s; `apsis setup` shows the command"):format(result.code, line)
 end
 
 -- Why a run failed, { text, limit = "rate" | "session", said }; nil if it did not. result: process.run's, or nil and a

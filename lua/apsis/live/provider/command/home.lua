@@ -84,7 +84,7 @@ function home.open(world, parts, folder, chosen)
         if not fs.stat(from) and part.beside and part.beside[name] then from = written_out(part.beside[name]) end
         local text = copy(self, from, target .. "/" .. name, type(names) == "table" and names or nil)
         if text and part.login == name then
-          self.logins[#self.logins + 1] = { user = fs.realpath(from), own = target .. "/" .. name, text = text }
+          self.logins[#self.logins + 1] = { user = fs.realpath(from), own = fs.realpath(target .. "/" .. name), text = text }
         end
       end
     end
@@ -105,8 +105,7 @@ end
 function home:close()
   for _, login in ipairs(self.logins) do
     local stat = fs.stat(login.own, { follow = false })
-    local plain = stat and stat.type == "file" and fs.realpath(login.own) == fs.realpath(login.own:match "^(.*)/[^/]*$")
-      .. "/" .. login.own:match "[^/]*$"
+    local plain = stat and stat.type == "file" and fs.realpath(login.own) == login.own -- no link on the way
     local after = plain and stat.size < 1048576 and json.decode(fs.read(login.own) or "")
     local before = json.decode(login.text)
     if type(before) == "table" and type(after) == "table" and take_over(before, after)

@@ -22,7 +22,7 @@ presets.claude = {
   env = { CLAUDE_CODE_MAX_RETRIES = "2", CLAUDE_CODE_DISABLE_AUTO_MEMORY = "1" }, -- 10 retries take three minutes
   root_env = { IS_SANDBOX = "1" }, -- without it claude refuses to run without questions as root
   not_as_root = "claude as root without a sandbox could change the whole machine, and is not started; remove "
-    .. "`sandbox: off` from the manifest, or run apsis as an ordinary user",
+    .. "`sandbox: off` from the manifest, or run apsis as an ordinary user (`apsis doctor` shows which sandbox works)",
   home = { { variable = "CLAUDE_CONFIG_DIR", from = "~/.claude", login = ".credentials.json",
     beside = { [".claude.json"] = "~/.claude.json" },
     files = { [".credentials.json"] = true,
