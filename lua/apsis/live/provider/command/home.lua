@@ -84,7 +84,8 @@ function home.open(world, parts, folder, chosen)
         if not fs.stat(from) and part.beside and part.beside[name] then from = written_out(part.beside[name]) end
         local text = copy(self, from, target .. "/" .. name, type(names) == "table" and names or nil)
         if text and part.login == name then
-          self.logins[#self.logins + 1] = { user = fs.realpath(from), own = fs.realpath(target .. "/" .. name), text = text }
+          self.logins[#self.logins + 1] = { user = fs.realpath(from), own = fs.realpath(target .. "/" .. name),
+            text = text }
         end
       end
     end
