@@ -177,5 +177,5 @@ local ok, message = pcall(main)
 fs.remove_tree(scratch)
 if not ok then
   io.stderr:write("hall: ", tostring(message), "\n")
-  os.exit(wait.interrupts() > 0 and 130 or 1)
+  os.exit(wait.interrupts() > 0 and 130 or 1, true)
 end

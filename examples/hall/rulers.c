@@ -4,7 +4,7 @@
  *   rulers CHANGES SEED < marks > marks */
 #include "../circle-packing/search.h"
 
-enum { MOST = 32, LONGEST = 4096, STEPS = 20000 };
+enum { MOST = 32, LONGEST = 4096, STEPS = 3000000 };
 
 static int count, length, mark[MOST], steps_left;
 static char measured[LONGEST];
