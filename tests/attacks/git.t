@@ -124,6 +124,7 @@ fill() {
     echo "MARK='$T/ran-$name'" >>paths.sh
     sed -i 's/retries: 0/retries: 2/' manifest.yaml
 }
+EXIT=4 # no answer in the whole run
 provider <<'END'
 . ./paths.sh
 printf '#!/bin/sh\ntouch %s\n' "$MARK" >.git/mark.sh; chmod +x .git/mark.sh
@@ -132,7 +133,7 @@ git config core.fsmonitor "$PWD/.git/mark.sh"
 echo 1 >value.txt
 exit 1
 END
-unset EXTRA
+unset EXTRA EXIT
 won "one has run" ran
 end_attack
 

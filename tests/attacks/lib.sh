@@ -136,7 +136,7 @@ launch() {
     baseline
     apsis run --quiet --iterations "$ITERATIONS"
     # Without a sandbox a command can change the journal: the run notices it and ends.
-    [[ $WAY-$code-$err == none-3-*"results.jsonl: another program has"* ]] || is "run's exit code" "$code" 0
+    [[ $WAY-$code-$err == none-3-*"results.jsonl: another program has"* ]] || is "run's exit code" "$code" "${EXIT:-0}"
     unset -f fill
 }
 

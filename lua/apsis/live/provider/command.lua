@@ -132,9 +132,10 @@ function command.open(world, spec)
     implement = command.line(world, spec) }, presets[spec.preset or ""] or {})
 end
 
--- The first line with digits that an agent prints as its version; nil if there is none.
+-- The first line with digits that an agent prints as its version; nil if there is none. It runs outside the project,
+-- whose files could steer it.
 local function version_of(name)
-  local result = process.run { argv = { name, "--version" }, timeout_s = 20 }
+  local result = process.run { argv = { name, "--version" }, cwd = "/", timeout_s = 20 }
   return result and result.code == 0 and ("\n" .. result.stdout.head):match "\n([^\n]*%d+%.%d[^\n]*)" or nil
 end
 
