@@ -50,7 +50,7 @@ cases.one("120b", "setup names a cap that a command cannot reach", function()
   local dir = place.new("cap", { ["a.txt"] = "1\n", ["manifest.yaml"] = "version: 1\nfiles: [{path: a.txt, mode: writable}]\n"
     .. "verification: {commands: [{name: m, run: cat a.txt}]}\nmetric: {name: score}\nbudget: {tokens: 10}\n"
     .. "provider: {kind: command, run: [cat]}\n" })
-  return place.sh(dir, "apsis setup").out:match "note +provider +a command reports neither tokens nor dollars" ~= nil
+  return place.sh(dir, "apsis setup").out:match "the provider reports no tokens, so budget.tokens does not end the run" ~= nil
 end, true)
 
 cases.done "S3"
