@@ -1,4 +1,4 @@
--- hall: runs the problems and prints the table of docs/results.md. For each problem and seed: a repository of its own,
+-- hall: runs the problems and prints the table of docs/explain/results.md. For each problem and seed: a repository of its own,
 -- the baseline, `apsis run` for so many seconds; then the control, the mutator alone: the same calls of the same program,
 -- each with the best answer so far, one after another, without git, journal and workers, for as many processor seconds.
 -- Works in a scratch folder that it removes.

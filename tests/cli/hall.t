@@ -1,5 +1,5 @@
 # The hall of results: every trivial start is measured, every verifier refuses wrong answers and answers that cheat, and
-# every search program gives valid answers, the same ones for the same seed. What the searches reach is docs/results.md.
+# every search program gives valid answers, the same ones for the same seed. What the searches reach is docs/explain/results.md.
 . tests/cli/lib.sh
 mkdir "$T/tmp" "$T/examples" && export TMPDIR=$T/tmp
 
