@@ -39,7 +39,7 @@ for strategy in hillclimb annealing openevolve random_walk hyperagents; do
         seed=$((seed + 1))
         example $example "$example-$strategy"
         apsis run --strategy $strategy --seed $seed --iterations 8 -q
-        agrees "$example, $strategy, seed $seed"
+        agrees "$example, $strategy, seed $seed" "$(sed -n 's/^ *epsilon: *\([^ ]*\).*/\1/p' manifest.yaml)"
     done
 done
 
