@@ -13,8 +13,8 @@ local function compile(source)
   local result = assert(process.run { argv = { "sh", "-c", 'exec ${CC:-cc} -std=c11 -O2 -o "$1" "$2" -lm', "sh",
     built.path, source } })
   if result.code == 0 then return built end
-  return nil, ("cannot compile %s: %s\nThe changes come from this C program, so the example needs a C compiler: install "
-    .. "one (Debian: gcc), or name yours: CC=clang"):format(source, result.stderr.head:match "^[^\n]*")
+  return nil, ("cannot compile %s: %s\nThe changes come from this C program, so the example needs a C compiler: "
+    .. "install one (Debian: gcc), or name yours: CC=clang"):format(source, result.stderr.head:match "^[^\n]*")
 end
 
 -- Rows of numbers as text for the program, and as the Lua that a candidate is.
@@ -43,7 +43,9 @@ end
 -- The comment at the beginning, which every candidate keeps.
 local function head_of(text)
   local finish = 1
-  while text:match("^%-%-[^\n]*\n", finish) or text:match("^\n", finish) do finish = text:find("\n", finish, true) + 1 end
+  while text:match("^%-%-[^\n]*\n", finish) or text:match("^\n", finish) do
+    finish = text:find("\n", finish, true) + 1
+  end
   return text:sub(1, finish - 1)
 end
 
@@ -59,10 +61,11 @@ return function(folder, problem)
     local parent, reason = rows.of(text, problem.answer, problem.columns)
     if not parent then return nil, reason end
     local seed = workspace.rng:integer(1, 1 << 31)
-    local result = assert(process.run { stdin_text = as_text(parent, "", " ", "\n"), head_bytes = 1048576, argv = { built.path,
-      ("%d"):format(problem.changes), ("%d"):format(seed), table.unpack(problem.arguments or {}) } })
+    local result = assert(process.run { stdin_text = as_text(parent, "", " ", "\n"), head_bytes = 1048576,
+      argv = { built.path, tostring(problem.changes), tostring(seed), table.unpack(problem.arguments or {}) } })
     if result.code ~= 0 then return nil, ("%s ended with %s"):format(problem.source, result.code or result.outcome) end
-    local changed = ("%sreturn {\n%s}\n"):format(head_of(text), as_text(parsed(result.stdout.head), "  { ", ", ", " },\n"))
+    local rows_text = as_text(parsed(result.stdout.head), "  { ", ", ", " },\n")
+    local changed = ("%sreturn {\n%s}\n"):format(head_of(text), rows_text)
     local summary = ("the best of %d changes, seed %d"):format(problem.changes, seed)
     return { [problem.answer] = changed }, { hypothesis = summary, description = summary }, result.user_s + result.sys_s
   end

@@ -57,8 +57,9 @@ if file then
   if shape == "square" then left, bottom, right, top = exact.of(0, 0), exact.of(0, 0), one, one end
   local box = ("x='%.6f' y='%.6f' width='%.6f' height='%.6f'"):format(size(left), -size(top), size(right - left),
     size(top - bottom))
-  file:write(("<svg xmlns='http://www.w3.org/2000/svg' viewBox='%.6f %.6f %.6f %.6f' width='420' height='420'>\n"):format(
-    size(left) - 0.01, -size(top) - 0.01, size(right - left) + 0.02, size(top - bottom) + 0.02))
+  file:write("<svg xmlns='http://www.w3.org/2000/svg' width='420' height='420' ",
+    ("viewBox='%.6f %.6f %.6f %.6f'>\n"):format(size(left) - 0.01, -size(top) - 0.01, size(right - left) + 0.02,
+    size(top - bottom) + 0.02))
   file:write("<g stroke='#123' stroke-width='0.003'><rect ", box, " fill='#fff'/>\n")
   for _, circle in ipairs(circles) do -- the larger, the darker
     file:write(("<circle cx='%.6f' cy='%.6f' r='%.6f' fill='hsl(205,70%%,%d%%)'/>\n"):format(circle[1], -circle[2],

@@ -1,7 +1,7 @@
--- hall: runs the problems and prints the table of docs/explain/results.md. For each problem and seed: a repository of its own,
--- the baseline, `apsis run` for so many seconds; then the control, the mutator alone: the same calls of the same program,
--- each with the best answer so far, one after another, without git, journal and workers, for as many processor seconds.
--- Works in a scratch folder that it removes.
+-- hall: runs the problems and prints the table of docs/explain/results.md. For each problem and seed: a new repository, the
+-- baseline, `apsis run` for SECONDS; then the control, the mutator alone: the same calls of the same program, each with
+-- the best answer so far, one after another, without git, journal and workers, for as many processor seconds. Works in
+-- a scratch folder that it removes.
 --
 --   SEEDS=3 SECONDS=60 ONLY='NAME NAME' apsis exec hall.lua > table
 local direction = require "apsis.direction"
@@ -20,6 +20,7 @@ if not (math.tointeger(seeds) and seeds > 0 and seconds and seconds > 0) then
   os.exit(2)
 end
 
+local own = { "logs", "runs", ".apsis" } -- of a user's run in a project here
 local examples = fs.realpath((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/..")
 local scratch = assert(fs.tempdir "apsis-hall-")
 
@@ -41,10 +42,12 @@ local function copy_of(problem)
   for _, folder in ipairs { "circle-packing", "hall" } do
     assert(fs.copy_tree(examples .. "/" .. folder, root .. "/" .. folder))
   end
+  local project = root .. (problem.name == "circles-26" and "/circle-packing" or "/hall/" .. problem.name)
+  for _, name in ipairs(own) do fs.remove_tree(project .. "/" .. name) end
   run(root, "git", "init", "-q")
   run(root, "git", "add", "circle-packing", "hall")
   run(root, "git", "-c", "user.name=hall", "-c", "user.email=hall@localhost", "commit", "-q", "-m", "start")
-  return root .. (problem.name == "circles-26" and "/circle-packing" or "/hall/" .. problem.name)
+  return project
 end
 
 -- ---- one seed ----
@@ -155,8 +158,8 @@ end
 local function heading()
   print(("%d seeds, %g seconds each with two workers; times are processor seconds until the goal (AlphaEvolve's value, "
     .. "or the best known where there is none), the median of the seeds that reached it.\n"):format(seeds, seconds))
-  print("| problem | best known | AlphaEvolve | ours, best seed | to the best known | to AlphaEvolve | time to the goal "
-    .. "| seeds that missed it | alone: best seed | alone: time | alone: missed |")
+  print("| problem | best known | AlphaEvolve | ours, best seed | to the best known | to AlphaEvolve | time to the goal"
+    .. " | seeds that missed it | alone: best seed | alone: time | alone: missed |")
   print("|---|---|---|---|---|---|---|---|---|---|---|")
 end
 

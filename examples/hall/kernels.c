@@ -1,6 +1,6 @@
-/* kernels: shorter branch-free programs that sort 3 or 4 numbers in registers, of x86's mov, cmp, cmovl and cmovg. Looks
- * for a correct program that is one instruction shorter than the parent, by simulated annealing: the cost is how many
- * registers end wrong over all orders of the numbers, and how many instructions read what nobody has set.
+/* kernels: shorter branch-free programs that sort 3 or 4 numbers in registers, of x86's mov, cmp, cmovl and cmovg.
+ * Looks for a correct program that is one instruction shorter than the parent, by simulated annealing: the cost is how
+ * many registers end wrong over all orders of the numbers, and how many instructions read what nobody has set.
  *   kernels CHANGES SEED NUMBERS < rows of "instruction to from" > rows */
 #include "../circle-packing/search.h"
 
@@ -14,7 +14,8 @@ struct instruction {
 typedef unsigned __int128 set;
 
 static int count, orders;
-static set input[REGISTERS][NUMBERS], sorted[NUMBERS][NUMBERS]; /* [i][v]: where register i is v, and where it should be */
+/* [i][v]: where register i is v, and where it should be. */
+static set input[REGISTERS][NUMBERS], sorted[NUMBERS][NUMBERS];
 
 static void fill_orders(void)
 {
@@ -133,7 +134,8 @@ int main(int argc, char **argv)
     fill_orders();
     int size = read_numbers(numbers, 3 * MOST) / 3;
     for (int i = 0; i < size; i++)
-        program[i] = (struct instruction){(int)numbers[3 * i], (int)numbers[3 * i + 1] - 1, (int)numbers[3 * i + 2] - 1};
+        program[i] =
+            (struct instruction){(int)numbers[3 * i], (int)numbers[3 * i + 1] - 1, (int)numbers[3 * i + 2] - 1};
     if (size > 1 && anneal(shorter, size - 1, changes))
         memcpy(program, shorter, --size * sizeof *program);
     for (int i = 0; i < size; i++)

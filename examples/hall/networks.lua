@@ -9,8 +9,8 @@ local network = rows.read("answer.lua", 2)
 
 for index, comparator in ipairs(network) do
   local i, j = math.tointeger(comparator[1]), math.tointeger(comparator[2])
-  rows.demand(i and j and 1 <= i and i < j and j <= wires, "comparator %d is not of two wires i < j from 1 to %d", index,
-    wires)
+  rows.demand(i and j and 1 <= i and i < j and j <= wires,
+    "comparator %d is not of two wires i < j from 1 to %d", index, wires)
   network[index] = { 1 << i - 1, 1 << j - 1 }
 end
 

@@ -1,6 +1,7 @@
--- problems: the hall's list: how each problem's changes are made, and what is known about it. hall.lua runs them in this
--- order and prints the table; mutate.lua takes `search`, the C program, the columns of the answer, how many changes one
--- call tries, and the program's other arguments. best and alphaevolve: a value with the digits that were published, and where and when.
+-- problems: the hall's list: how each problem's changes are made, and what is known about it. hall.lua runs them in
+-- this order and prints the table; provider.lua takes `search`: the C program, the columns of the answer and how many
+-- changes one call tries, and `arguments`, the program's others. best and alphaevolve: a value with the digits that
+-- were published, and where and when.
 
 local AE, AE2 = "AlphaEvolve, May 2025", "AlphaEvolve, Nov 2025"
 local TTT = AE2 .. "; TTT-Discover, Jan 2026"

@@ -1,7 +1,7 @@
 /* products: schemes that multiply two N x N matrices over Z2 with fewer products, by a random walk on the flip graph
  * (Kauers and Moosbauer, 2022; plus transitions: Arai, Ichikawa and Hukushima, 2024). A scheme is a sum of products
- * a * b * c: a and b say which entries of the matrices are added up (bit i * N + k: row i, column k), c to which entries
- * of the result their product is added.
+ * a * b * c: a and b are the entries of the two matrices that are added up (bit i * N + k: row i, column k), c those of
+ * the result to which their product is added.
  *   products CHANGES SEED < rows of "a b c" > rows */
 #include "../circle-packing/search.h"
 
@@ -96,7 +96,8 @@ static void flip(void)
     }
     int kept = 0;
     for (int k = 0; k < pair_count; k++) {
-        int part = pairs[k].part, has_i = pairs[k].i == i || pairs[k].j == i, has_j = pairs[k].i == j || pairs[k].j == j;
+        int part = pairs[k].part, has_i = pairs[k].i == i || pairs[k].j == i,
+            has_j = pairs[k].i == j || pairs[k].j == j;
         if (!((part == first && has_i) || (part == second && has_j)))
             pairs[kept++] = pairs[k];
     }

@@ -1,7 +1,8 @@
 -- products: the metric: how many products a scheme for N x N matrices over Z2 takes, or none if it is wrong. A row is
--- { a, b, c }, bit sets of matrix entries (bit i * N + k: row i, column k): the sum of the first matrix's entries a times
--- that of the second's b is added to the result's entries c. It is right if, for all i, k, j, the product of entry (i, k)
--- and entry (k, j) is added to entry (i, j) an odd number of times, and any other to any entry an even number.
+-- { a, b, c }, bit sets of matrix entries (bit i * N + k: row i, column k): the sum of the first matrix's entries a
+-- times that of the second's b is added to the result's entries c. It is right if, for all i, k, j, the product of
+-- entry (i, k) and entry (k, j) is added to entry (i, j) an odd number of times, and any other to any entry an even
+-- number.
 --   apsis exec products.lua N
 package.path = "../../circle-packing/?.lua;" .. package.path
 local rows = require "rows"

@@ -1,5 +1,5 @@
--- provider: the provider of every problem here, for the project in a folder. Which C program changes the answer, and how,
--- is in problems.lua under the folder's name.
+-- provider: the provider of every problem here, for the project in a folder. Which C program changes the answer, and
+-- how, is in problems.lua under the folder's name.
 return function(folder)
   local hall, name = folder:match "^(.*)/([^/]+)$"
   local shared = hall .. "/../circle-packing"

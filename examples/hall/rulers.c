@@ -1,6 +1,6 @@
 /* rulers: shorter Golomb rulers, whose marks have no distance twice. Keeps some first marks of the parent and looks for
- * the others by depth-first search, on a ruler that is shorter than the parent; gives up after some steps and begins with
- * other marks.
+ * the others by depth-first search, on a ruler that is shorter than the parent; gives up after some steps and begins
+ * with other marks.
  *   rulers CHANGES SEED < marks > marks */
 #include "../circle-packing/search.h"
 

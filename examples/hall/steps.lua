@@ -1,7 +1,7 @@
--- steps: the metric: |f*f|_2^2 / (|f*f|_1 |f*f|_oo) of a step function f >= 0 with steps of equal width. f*f is straight
--- between the sums c of products of heights, and 0 at both ends; with width 1 its integral is the sum of all c, that of
--- its square is the sum of (p p + p q + q q) / 3 over neighbours p, q. All sums are in whole numbers; only the quotient is
--- rounded, down.
+-- steps: the metric: |f*f|_2^2 / (|f*f|_1 |f*f|_oo) of a step function f >= 0 with steps of equal width. f*f is
+-- straight between the sums c of products of heights, and 0 at both ends; with width 1 its integral is the sum of all
+-- c, that of its square is the sum of (p p + p q + q q) / 3 over neighbours p, q. All sums are in whole numbers; only
+-- the quotient is rounded, down.
 --   apsis exec steps.lua STEPS
 package.path = "../../circle-packing/?.lua;" .. package.path
 local exact = require "exact"
