@@ -1,7 +1,7 @@
--- hall: runs the problems and prints the table of docs/explain/results.md. For each problem and seed: a new repository, the
--- baseline, `apsis run` for SECONDS; then the control, the mutator alone: the same calls of the same program, each with
--- the best answer so far, one after another, without git, journal and workers, for as many processor seconds. Works in
--- a scratch folder that it removes.
+-- hall: runs the problems and prints the table of docs/explain/results.md. For each problem and seed: a new
+-- repository, the baseline, `apsis run` for SECONDS; then the control, the mutator alone: the same calls of the same
+-- program, each with the best answer so far, one after another, without git, journal and workers, for as many processor
+-- seconds. Works in a scratch folder that it removes.
 --
 --   SEEDS=3 SECONDS=60 ONLY='NAME NAME' apsis exec hall.lua > table
 local direction = require "apsis.direction"
