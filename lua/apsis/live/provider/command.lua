@@ -23,7 +23,7 @@ command.keys = {
   { "usage", nodes.map("command: how its output reports what an answer took; a preset knows its agent's", {
     { "format", node("enum", "its output is this agent's JSON", { allowed = usage.names }) },
     { "tokens", node("string", "a JSON pointer (/usage/total) or a pattern whose group 1 is the number of tokens") },
-    { "usd", node("string", "the same of US dollars") },
+    { "usd", node("string", "a JSON pointer or a pattern for the cost in US dollars") },
   }, { short = "format" }) },
   { "price", nodes.map("command: US dollars per million tokens, for an agent that reports tokens only", {
     { "input", node("number", "of the prompt", { min = 0, required = true }) },
@@ -96,7 +96,7 @@ local function add(words, more)
   return table.move(more or {}, 1, #(more or {}), #words + 1, words)
 end
 
--- A command of one's own with its `args`.
+-- The user's own command with its `args`.
 local function own_command(spec)
   local args = spec.args or {}
   if #args == 0 then return spec.run end

@@ -1,5 +1,5 @@
 -- usage: what an agent's own output reports of an answer: its text, tokens, dollars, session, model, refused
--- permissions, and its error. usage/NAME.lua reads each agent's JSON; a command of one's own names such a format, or
+-- permissions, and its error. usage/NAME.lua reads each agent's JSON; the user's own command names such a format, or
 -- patterns or JSON pointers. The output is the agent's: nothing in it is believed to have a type.
 local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
@@ -67,7 +67,7 @@ local function checked(found)
   return found
 end
 
--- A number of one's own format: by a JSON pointer in the last object that has a line of its own (else in the whole
+-- A number in the user's own format: by a JSON pointer in the last object that has a line of its own (else in the whole
 -- output), or by a pattern's last match in standard output, then standard error.
 local function own_number(source, out, err)
   local number
