@@ -53,7 +53,7 @@ function rows.of(text, name, columns)
   return found
 end
 
--- read(path, columns) -> the same of a file. Ends the verifier with the reason if there are no such rows.
+-- read(path, columns) -> the rows of a file. Without such rows it ends the verifier with the reason.
 function rows.read(path, columns)
   local file, missing = io.open(path, "rb")
   rows.demand(file, missing)

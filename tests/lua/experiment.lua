@@ -127,7 +127,7 @@ test("a verification that ends without a value has failed, and one that crashed 
   equal(line.measurements, 1)
 end)
 
-test("the stage hook: what it may return, and what it is told if that is wrong", function()
+test("the stage hook: what it may return, and the error if it returns something else", function()
   local function stage(body) return "stage = function(run, candidate, stage) " .. body .. " end" end
   local world = { stage_list = { 1, 2 } }
   local spec = { world = world }

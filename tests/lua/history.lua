@@ -91,7 +91,7 @@ test("a baseline without a value is one only if there is none; without a value n
   equal({ made.best.id, made.baseline.id, made.newest_baseline.id, made.began }, { "c0002", "c0000", "c0001", 1 })
 end)
 
-test("of several baselines the newest leads; a kept best stays above one of the same tree, and another tree begins anew", function()
+test("of several baselines the newest leads; a kept best stays above one of the same tree, and another tree starts a new comparison", function()
   local made, led = fold { base(), base { primary_metric = 0.2 } }
   equal({ led, made.best.id, made.bar, made.began }, { { true, true }, "c0001", 0.2, 2 })
   made, led = fold { base(), kept(3), base() }

@@ -1,5 +1,5 @@
 -- prompts: what the playbook asks a chat model with, whole, for each of its operators and forms of answer, against
--- tests/data/prompts. UPDATE=1 writes these files anew: then look at what has changed.
+-- tests/data/prompts. UPDATE=1 rewrites these files; git diff then shows the change.
 local fake = require "fake"
 local host = require "apsis.fs"
 local messages = require "apsis.live.provider.shared.messages"
@@ -47,7 +47,7 @@ local function compare(name, text)
     assert(host.write(path, text))
   end
   local known = host.read(path)
-  if known ~= text then error(path .. " differs: UPDATE=1 writes it anew, and git diff shows what has changed", 2) end
+  if known ~= text then error(path .. " differs: UPDATE=1 rewrites it, and git diff shows the change", 2) end
 end
 
 for _, answer in ipairs { "diff", "rewrite", "either" } do

@@ -96,7 +96,7 @@ tap.test("pi: its messages add up; the last one says whether its model failed", 
   tap.equal(read({ preset = "pi" }, wrong .. message).error, nil)
 end)
 
-tap.test("a command of one's own: a pattern's last match, a JSON pointer, or a known agent's format", function()
+tap.test("the user's own command: a pattern's last match, a JSON pointer, or a known agent's format", function()
   local found = read({ usage = { tokens = "tokens: ([\\d,]+)", usd = "\\$([\\d.]+)" } }, "tokens: 5\n",
     "tokens: 1,250 for $0.75\n")
   tap.equal({ found.tokens, found.usd }, { 1250, 0.75 })
