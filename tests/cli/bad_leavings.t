@@ -117,6 +117,7 @@ ends 5 kept "null"
 ends 6 skipped_verification_crash "APSIS_METRICS is larger than verification.log_limit_mb, 1 MB"
 end_item
 
+# The last item: its limit of memory stays.
 item "a JSON file larger than memory is not read"
 new_project large
 cat >evaluate.sh <<END
@@ -125,7 +126,8 @@ END
 sed -i 's!^metric: .*!metric: {name: v, direction: higher, extractor: {type: json_file, path: v.json, json_pointer: /v}}!' manifest.yaml
 commit evaluator
 apsis baseline
-(ulimit -v 2000000; "$APSIS" run -q --iterations 1)
+[ -n "${APSIS_SANITIZED:-}" ] || ulimit -v 2000000 # sanitizers map more than that
+apsis run -q --iterations 1
 ends 1 skipped_verification_crash "v.json is larger than 16 MB"
 end_item
 
