@@ -67,4 +67,13 @@ function state.lines(path, offset, number) end
 ---@return string? code
 function state.replace(path, bytes, options) end
 
+---Makes a file with all of the bytes, synced to the disk with its folder, if nothing is at path. Of several writers, on
+---one machine or several, the first wins; the others get EEXIST. A process killed meanwhile may leave PATH.tmp-PID-N.
+---@param path string
+---@param bytes string
+---@return true? done
+---@return string? message
+---@return string? code
+function state.publish(path, bytes) end
+
 return state

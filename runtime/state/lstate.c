@@ -158,6 +158,14 @@ static int l_state_replace(lua_State *L)
     return ap_own_done(L, ap_state_replace(path, bytes, count, sync, &err), &err);
 }
 
+static int l_state_publish(lua_State *L)
+{
+    struct ap_err err;
+    size_t count;
+    const char *path = ap_own_path(L, 1), *bytes = luaL_checklstring(L, 2, &count);
+    return ap_own_done(L, ap_state_publish(path, bytes, count, &err), &err);
+}
+
 int luaopen_apsis_state(lua_State *L)
 {
     static const luaL_Reg functions[] = {
@@ -165,6 +173,7 @@ int luaopen_apsis_state(lua_State *L)
         {"journal", l_state_journal},
         {"lines", l_state_lines},
         {"replace", l_state_replace},
+        {"publish", l_state_publish},
         {NULL, NULL},
     };
     static const luaL_Reg methods[] = {{"append", l_journal_append}, {"size", l_journal_size}, {NULL, NULL}};

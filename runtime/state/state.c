@@ -262,9 +262,26 @@ void ap_state_lines_close(struct ap_state_lines *lines)
     ap_buf_dispose(&lines->buf);
 }
 
-/* ---- replace ---- */
+/* ---- replace, publish ---- */
 
-int ap_state_replace(const char *path, const void *bytes, size_t count, bool sync, struct ap_err *err)
+/* Gives the finished file its name; once: only if nothing has that name. Over NFS, link may fail though it was made. */
+static int name_it(const char *temporary, const char *path, bool once)
+{
+    struct stat stat_buf;
+    if (!once)
+        return rename(temporary, path);
+    if (link(temporary, path) != 0) {
+        int errnum = errno;
+        if (stat(temporary, &stat_buf) != 0 || stat_buf.st_nlink != 2) {
+            errno = errnum;
+            return -1;
+        }
+    }
+    unlink(temporary);
+    return 0;
+}
+
+static int put(const char *path, const void *bytes, size_t count, bool sync, bool once, struct ap_err *err)
 {
     static unsigned counter;
     int result = -1, fd;
@@ -290,7 +307,7 @@ int ap_state_replace(const char *path, const void *bytes, size_t count, bool syn
         ap_err_errno(err, errnum, "%s", path);
         goto out;
     }
-    if (rename(temporary, path) != 0) {
+    if (name_it(temporary, path, once) != 0) {
         ap_err_errno(err, errno, "%s", path);
         goto out;
     }
@@ -302,4 +319,14 @@ out:
     unlink(temporary);
     free(temporary);
     return result;
+}
+
+int ap_state_replace(const char *path, const void *bytes, size_t count, bool sync, struct ap_err *err)
+{
+    return put(path, bytes, count, sync, false, err);
+}
+
+int ap_state_publish(const char *path, const void *bytes, size_t count, struct ap_err *err)
+{
+    return put(path, bytes, count, true, true, err);
 }

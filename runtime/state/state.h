@@ -68,4 +68,8 @@ void ap_state_lines_close(struct ap_state_lines *lines);
 /* Afterwards the file at path has either its old content or all of bytes; with sync also after a power cut. */
 int ap_state_replace(const char *path, const void *bytes, size_t count, bool sync, struct ap_err *err);
 
+/* Makes the file with all of bytes, synced, if nothing is at path; EEXIST if something is: of several writers, on any
+ * machine, the first one wins. */
+int ap_state_publish(const char *path, const void *bytes, size_t count, struct ap_err *err);
+
 #endif
