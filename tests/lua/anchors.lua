@@ -4,10 +4,11 @@ local tap = require "tap"
 local scratch = require "scratch"
 local anchors = require "apsis.live.anchors"
 local fs = require "apsis.fs"
+local gclock = require "apsis.live.gclock"
 local git = require "apsis.git"
 local host = require "apsis.host"
 local process = require "apsis.process"
-local test, equal, matches = tap.test, tap.equal, tap.matches
+local test, equal, matches, raises = tap.test, tap.equal, tap.matches, tap.raises
 
 local run = scratch.run
 assert(process.run { argv = { "true" } }) -- opens what stays open for all later commands
@@ -24,7 +25,7 @@ local SETUP = [[git init -q -b main repo; cd repo; mkdir d; echo 0 > value; echo
     echo $n > value; echo $n > d/c; git commit -qam $n; git update-ref refs/apsis/p/c00$n HEAD
   done
   git reset -q --hard v1]]
-local inside = scratch.with(SETUP)
+local inside = scratch.with(SETUP, true)
 
 local function refs(dir, where)
   return run(dir, "git for-each-ref --format='%(refname) %(objectname)' " .. (where or ""))
@@ -223,6 +224,28 @@ test("killed at any moment, every candidate is reachable, and the next sweep tha
     is_whole(copy)
   end
   assert(killed > 0, "no sweep was killed")
+end))
+
+test("while git packs, a sweep changes nothing; while a sweep packs, git gc does not begin", inside(function(repo, dir)
+  local before, lock, host_name = refs(dir, "refs/apsis/p refs/heads refs/tags"), dir .. "/.git/gc.pid", run(dir, "cat /proc/sys/kernel/hostname")
+  local function sweeps_beside(holder, age_s)
+    if holder then assert(fs.write(lock, holder)) end
+    if age_s then run(dir, ("touch -d '%d seconds ago' .git/gc.pid"):format(age_s)) end
+    return anchors.prune(dir .. "/.git", anchors.hold(repo, AT, 8, { c0000 = true }, EACH))
+  end
+  equal(sweeps_beside("1 " .. host_name), false)
+  equal(sweeps_beside("999999999 another.host"), false)
+  equal({ fs.read(lock), fs.stat(lock .. ".lock"), refs(dir, "refs/apsis/p refs/heads refs/tags") == before },
+    { "999999999 another.host", nil, true })
+  assert(fs.write(lock .. ".lock", "")) -- a git that is taking the lock
+  equal(sweeps_beside("999999999 " .. host_name), false)
+  run(dir, "touch -d '1 hour ago' .git/gc.pid.lock")
+  equal(gclock.with(dir .. "/.git", function()
+    matches(run(dir, "git gc 2>&1 || true"), "gc is already running on machine '" .. host_name:gsub("%p", "%%%0") .. "' pid ")
+  end), true)
+  raises("^no space$", gclock.with, dir .. "/.git", function() error("no space", 0) end)
+  equal(sweeps_beside("1 another.host", 13 * 3600), true)
+  equal({ fs.stat(lock), fs.stat(lock .. ".lock"), names(dir):match "^c0000 c0008 " ~= nil }, { nil, nil, true })
 end))
 
 test("beside a loop of git gc, every ref names what is there", inside(function(_, dir)

@@ -20,11 +20,12 @@ function scratch.run(dir, script)
 end
 
 -- From the script that makes the folder's repo: inside(body), a test that runs body(repo, its folder, the folder around it), then
--- cleans up and looks for what was left open.
-function scratch.with(setup)
+-- cleans up and looks for what was left open. undisturbed: it looks at git's own files, so tests/beside_gc leaves it
+-- alone.
+function scratch.with(setup, undisturbed)
   return function(body)
     return function()
-      local dir = assert(fs.tempdir "apsis-test-")
+      local dir = assert(fs.tempdir(undisturbed and "undisturbed-" or "apsis-test-"))
       local descriptors = #assert(fs.list "/proc/self/fd")
       scratch.run(dir, setup)
       local ok, message = xpcall(function()

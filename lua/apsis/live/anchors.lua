@@ -3,6 +3,8 @@
 -- numbers; the journal has their ids. An anchor is durable before a ref is deleted, so the next sweep can continue
 -- after a kill. The user's git packs loose objects. Called by world.
 local environment = require "apsis.live.cage.environment"
+local gclock = require "apsis.live.gclock"
+local lock = require "apsis.live.lock"
 local process = require "apsis.process"
 local tasks = require "apsis.core.tasks"
 
@@ -78,10 +80,12 @@ local function git(gitdir, input, ...)
 end
 
 -- Deletes refs whose commits are anchored, then packs loose objects and joins small packs (--geometric keeps their
--- number logarithmic).
+-- number logarithmic). false: `git gc` is running, and nothing was done.
 function anchors.prune(gitdir, deletions)
-  git(gitdir, deletions, "update-ref", "--stdin")
-  git(gitdir, "", "repack", "-q", "-d", "-l", "-n", "--geometric=2", "--no-write-bitmap-index")
+  return gclock.with(lock.common_dir(gitdir), function()
+    git(gitdir, deletions, "update-ref", "--stdin")
+    git(gitdir, "", "repack", "-q", "-d", "-l", "-n", "--geometric=2", "--no-write-bitmap-index")
+  end)
 end
 
 -- ---- during a run ----
@@ -102,8 +106,9 @@ local function first_in_flight(world)
   return first
 end
 
+-- false: `git gc` is running.
 local function sweep(world)
-  local spared, repo = {}, world.repo
+  local spared, repo, done = {}, world.repo, true
   for _, name in ipairs { "best", "current", "baseline" } do
     local record = world.history[name]
     if record and record.commit then
@@ -115,18 +120,21 @@ local function sweep(world)
   if deletions ~= "" then
     repo:clear_locks("packed-refs", STALE_S)
     local info = repo:info() -- without it, the next sweep prunes
-    if info then anchors.prune(info.gitdir, deletions) end
+    if info then done = anchors.prune(info.gitdir, deletions) end
   end
   repo:renew()
+  return done
 end
 
--- Called after each journal line: sweeps every 256 experiments; a resumed run sweeps after its first.
+-- Called after each journal line: sweeps every 256 experiments; a resumed run sweeps after its first. Beside `git gc`,
+-- tries again after the next line.
 function Anchors:note()
   self.since = (self.since or math.min(self.world.history.count, anchors.EACH)) + 1
   if self.since <= anchors.EACH or self.running then return end
   self.since, self.running = 0, tasks.beside(function()
-    local ok, message = pcall(sweep, self.world)
-    if not ok then self.world:log("info", "refs and objects were not packed: " .. tostring(message)) end
+    local ok, done = pcall(sweep, self.world)
+    if not ok then self.world:log("info", "refs and objects were not packed: " .. tostring(done)) end
+    if ok and not done then self.since = anchors.EACH end
     self.running = nil
   end)
 end
