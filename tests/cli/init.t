@@ -51,6 +51,25 @@ apsis init $flags
 set +f
 is "a repository within the project's is left out" "$code:$(printf '%s\n' "$out" | grep -c '^steps = 5')" "0:1"
 
+# ---- what --writable names ----
+own aim
+apsis init --measure ./bench.sh --lower --writable '../x' --provider true
+is "a path outside the project is refused" "$code" 2
+line "with the option's name, and nothing is written" "$err" "^apsis: --writable: '\.\./x' leaves the project \(.*; nothing was written"
+is "and so it is" "$(git status --porcelain)" ""
+apsis init --measure ./bench.sh --lower --writable /etc/passwd --provider true
+line "an absolute path too" "$err" "^apsis: --writable: '/etc/passwd' is absolute.*; nothing was written"
+apsis init --measure ./bench.sh --lower --writable 'nothing/**' --provider true
+is "a glob that matches no file is taken, since candidates may make files" "$code" 0
+line "with a warning" "$out" "^--writable: no file matches nothing/\*\*, so candidates can only add files there"
+rm manifest.yaml program.md
+apsis init --measure ./bench.sh --lower --writable '**' --provider true
+line "what measures may be changed: a warning with the remedy" "$out" \
+    "^candidates may change ./bench.sh, which measures: add .- \{path: bench.sh, mode: hidden\}. below files in manifest.yaml"
+rm manifest.yaml program.md
+apsis init --measure ./bench.sh --lower --writable src --provider true
+no_line "src has files and nothing that measures: no warning" "$out" "no file matches|which measures"
+
 own seen
 apsis init < /dev/null
 is "without a terminal and without flags it exits 2" "$code" 2

@@ -15,6 +15,7 @@ local starter = require "apsis.cli.starter"
 local stats = require "apsis.stats"
 local text = require "apsis.begin.text"
 local trial = require "apsis.begin.trial"
+local writable = require "apsis.begin.writable"
 
 local path_of = starter.path_of
 
@@ -196,6 +197,8 @@ function project.write(args)
   end)
   repo:close()
   if not choice then return code, found end
+  local refused = writable.refused(choice.writable)
+  if refused then return 2, refused end
   choice.name, choice.regex, choice.links = ref.of(fs.realpath(args.dir):match "([^/]+)/*$"), args.regex, found.links
   local preset = is_preset(found, choice.provider)
   local written = to_write(args.dir, files_of(choice, preset))
@@ -207,6 +210,7 @@ function project.write(args)
   if #result.values == 0 then return 5, failure(result, choice, written) end
   choice.metric = choice.metric or result.manifest.metric.name
   tell_values(result, choice)
+  writable.warn(choice, result)
   tell_provider(args.dir, choice.provider)
   tell_next(args, result, written, prefix)
   return 0

@@ -89,12 +89,16 @@ local function measured(self, scratch, tell)
   local values, measurement
   values, measurement, code = values_of(self.world, scratch, tell)
   if not values then return nil, measurement, code end
+  local entries
+  entries, message = self.world.repo:entries(commit)
+  if not entries then return nil, message, 3 end
   return { values = values, measurement = measurement, uncommitted = paths, manifest = self.manifest,
-    output = output_of(scratch .. "/0") }
+    entries = entries, prefix = self.world.prefix, output = output_of(scratch .. "/0") }
 end
 
--- { values, measurement (the last), uncommitted = paths, manifest, output (the end of the first one's) } | nil,
--- message, exit code. warned: the texts of warnings that the user has seen; more are added.
+-- { values, measurement (the last), uncommitted = paths, manifest, entries (of what was measured), prefix (the
+-- project's in them), output (the end of the first one's) } | nil, message, exit code. warned: the texts of warnings
+-- that the user has seen; more are added.
 function trial.run(dir, tell, warned)
   local self, message, code = session.configure(dir)
   if not self then return nil, message, code end

@@ -125,8 +125,8 @@ function programs.script_of(run)
   return script and not script:find "^%-" and script or nil
 end
 
--- A command's program, or its interpreter's script, as a path in the project; nil if it is none.
-local function own_program(one)
+-- The program of a command { run, cwd }, or its interpreter's script, as a path in the project; nil if it is none.
+function programs.own(one)
   local word = first_word(one.run)
   local path = programs.script_of(one.run) or word and word:find("/", 1, true) and word
   if not path or path:find "^[/~]" then return nil end
@@ -137,14 +137,14 @@ end
 -- Why the provider's program would not be there for it, or nil. commit: where candidates start.
 function programs.provider_lacks(world, commit)
   local kind = providers.of(world.manifest.provider)
-  local path = kind and kind.command and own_program { run = kind.command(world.manifest.provider) }
+  local path = kind and kind.command and programs.own { run = kind.command(world.manifest.provider) }
   return path and programs.uncommitted(world, path, commit)
 end
 
 local function problem_of(world, cage, one)
   local word = first_word(one.run)
   if not word then return nil end
-  local own = own_program(one)
+  local own = programs.own(one)
   local why = own and programs.uncommitted(world, own)
   if why then return { text = why } end
   if word:find "^[^/]+/" then return nil end

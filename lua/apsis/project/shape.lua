@@ -144,23 +144,27 @@ function kinds.direction(layer, node, value, key, line)
   refuse(layer, node, value, key, line, nearest.hint(value, direction.allowed))
 end
 
--- A relative path inside the project, without "./", "//" and a final "/".
-function kinds.path(layer, node, value, key, line)
-  local path = kinds.string(layer, node, value, key, line)
-  if not path then return nil end
+-- A relative path inside the project, without "./", "//" and a final "/"; nil and what is wrong with it.
+function shape.inside(path)
   path = editline.trim(path)
-  if path:sub(1, 1) == "/" then
-    return report(layer, key, line, show(path) .. " is absolute; write it relative to the project's directory")
-  end
+  if path:sub(1, 1) == "/" then return nil, show(path) .. " is absolute; write it relative to the project's directory" end
   local parts = {}
   for part in path:gmatch("[^/]+") do
     if part == ".." then
-      return report(layer, key, line, show(path) .. " leaves the project ('..'); only paths inside it are allowed here")
+      return nil, show(path) .. " leaves the project ('..'); only paths inside it are allowed here"
     elseif part ~= "." then
       parts[#parts + 1] = part
     end
   end
   return #parts > 0 and table.concat(parts, "/") or "."
+end
+
+function kinds.path(layer, node, value, key, line)
+  local given = kinds.string(layer, node, value, key, line)
+  if not given then return nil end
+  local path, wrong = shape.inside(given)
+  if not path then return report(layer, key, line, wrong) end
+  return path
 end
 
 function kinds.paths(layer, node, value, key, line)
