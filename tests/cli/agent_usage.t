@@ -78,6 +78,8 @@ line "tokens" "$out" "^tokens: +unknown \(the provider does not report it\)$"
 line "cost" "$out" "^cost: +unknown"
 apsis status --json
 is "as JSON" "$(json tokens) $(json cost)" "null null"
+apsis show c0001
+no_line "show has no 0 where nothing was reported" "$out" "^(tokens|cost): +0"
 sed -i 's/retries: 0/retries: 0, usage: {tokens: "took ([0-9,]+) tokens", usd: "[$]([0-9.]+)"}/; $a budget: {tokens: 3000}' manifest.yaml
 git commit -qam usage
 apsis run --iterations 9

@@ -95,6 +95,9 @@ line "one that git ignores may be linked" "$out" 'FAIL  provider .*ignored by gi
 sed -i "s|^provider:.*|provider: {kind: command, run: no-such-program-here}|" manifest.yaml
 apsis doctor
 line "doctor looks for programs, too" "$out" 'warn  programs: no-such-program-here is not found in PATH'
+sed -i 's|^provider: .*|provider: {kind: command, run: ./missing.sh}|' manifest.yaml
+apsis doctor --no-agent
+line "and for the provider's script" "$out" 'warn  programs: there is no missing.sh, which the provider runs'
 git checkout -q manifest.yaml && rm agent.sh
 
 # Git LFS: a pointer in HEAD stands in the file's place.

@@ -219,6 +219,8 @@ test("a program that commands do not see is named, with a folder to allow, and w
   matches(text, "do not see " .. bin:gsub("%p", "%%%0") .. "/other; .*allow: %[" .. place:gsub("%p", "%%%0") .. "%]")
   equal(fatal, true)
   equal(said("other", { place }), nil)
+  fs.symlink(place, bin .. "/cat")
+  equal(said "cat", nil, "a folder of that name is no program")
   fs.remove(bin .. "/sh")
   fs.symlink(place .. "/other", bin .. "/sh")
   text, fatal = said "sh"

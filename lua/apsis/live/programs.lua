@@ -48,7 +48,7 @@ local function lacking(cage, word, allow)
   end
   for _, path in ipairs(places) do
     local target = fs.realpath(path)
-    if target then
+    if target and fs.stat(target).type == "file" then
       local sees_link, sees_target = cage:sees(path, allow), cage:sees(target, allow)
       if sees_link and sees_target then return hidden, folders, hidden and path end
       if not hidden then
@@ -156,13 +156,17 @@ local function problem_of(world, cage, one)
   return { fatal = not other, text = text:format(path, other and ", and take " .. other or "", one.key, list, list) }
 end
 
--- Why programs of the manifest are not found in PATH, a text each.
+-- Why programs of the manifest are not found, a text each: in PATH, or the provider's in the project.
 function programs.missing(manifest, dir)
   local list, said = {}, {}
   for _, one in ipairs(commands_of(manifest)) do
     local word = one.run and first_word(one.run)
     local found, why = true, nil
     if word and not word:find("/", 1, true) then found, why = programs.in_path(dir, word) end
+    local own = one.key == "provider" and one.run and programs.own(one)
+    if own and not fs.stat(dir .. "/" .. own) then
+      found, why = nil, ("there is no %s, which the provider runs"):format(own)
+    end
     if not found and not said[why] then list[#list + 1], said[why] = why, true end
   end
   return list

@@ -226,6 +226,9 @@ local function gain_rows(self, record)
   return told and { { "gained", told } } or rows
 end
 
+-- What answers took; 0 may also mean that nothing was reported, so it is not shown.
+local function taken(amount, form) return amount and amount > 0 and form:format(amount) or nil end
+
 local function print_facts(self, record)
   local facts = {
     { "candidate", place_text(self, record) }, { "outcome", record.outcome },
@@ -235,7 +238,7 @@ local function print_facts(self, record)
     { "operator", record.operator and show.line(record.operator) }, { "strategy", show.line(record.strategy) },
     { "model", record.model and show.line(record.model) }, { "commit", record.commit },
     { "changed lines", record.changed_lines },
-    { "tokens", record.tokens }, { "cost", record.cost and ("%.4g USD"):format(record.cost) },
+    { "tokens", taken(record.tokens, "%d") }, { "cost", taken(record.cost, "%.4g USD") },
     { "seconds", record.seconds and ("%.3g"):format(record.seconds) }, { "at", record.timestamp },
   }
   for _, row in ipairs(gain_rows(self, record)) do table.insert(facts, 5, row) end
