@@ -147,7 +147,9 @@ end
 -- A relative path inside the project, without "./", "//" and a final "/"; nil and what is wrong with it.
 function shape.inside(path)
   path = editline.trim(path)
-  if path:sub(1, 1) == "/" then return nil, show(path) .. " is absolute; write it relative to the project's directory" end
+  if path:sub(1, 1) == "/" then
+    return nil, show(path) .. " is absolute; write it relative to the project's directory"
+  end
   local parts = {}
   for part in path:gmatch("[^/]+") do
     if part == ".." then
