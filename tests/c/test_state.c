@@ -187,6 +187,8 @@ static void test_torn(void)
     } cases[] = {
         {"empty", "", 0, 0},
         {"whole", "a\nb\n", 4, 4},
+        {"a single newline", "\n", 1, 1},
+        {"torn line after a single newline", "\nb", 2, 1},
         {"torn last line", "a\nb", 3, 2},
         {"torn first line", "abc", 3, 0},
         {"trailing NUL bytes", "a\n\0\0\0", 5, 2},

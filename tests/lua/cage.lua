@@ -131,6 +131,13 @@ test("a command has no capability, and gains no privilege by a program that woul
   for name, set in status:gmatch "(Cap%a+):%s*(%x+)" do equal(tonumber(set, 16), 0, name) end
 end)
 
+test("a command changes its own limits; of another process only where it sees that", function()
+  equal(run(new(), "ulimit -n 50 && ulimit -n"), "50")
+  if way ~= "landlock" then return end
+  equal(run(new(), "prlimit --pid $PPID --nofile=50 2> /dev/null || echo refused"), "refused")
+  equal(run(new(), "prlimit --nofile=50 sh -c 'ulimit -n'"), "50")
+end)
+
 test("what allow names is shown; what it may write follows from the place and from :rw and :ro", function()
   local path = root .. "/elsewhere/script"
   local function after(list, usual, more)

@@ -187,6 +187,12 @@ test("copy_tree stays within its limits, and out of its own target", inside(func
   for i = 1, 5 do fs.write(dir .. "/from/" .. i, "12345") end
   equal(fs.copy_tree(dir .. "/from", dir .. "/a", { max_files = 3 }), { files = 3, bytes = 15, skipped = 2 })
   equal(fs.copy_tree(dir .. "/from", dir .. "/b", { max_bytes = 12 }), { files = 2, bytes = 10, skipped = 3 })
+  equal(fs.copy_tree(dir .. "/from", dir .. "/c", { max_bytes = 10 }), { files = 2, bytes = 10, skipped = 3 })
+  equal(fs.copy_tree(dir .. "/from", dir .. "/d", { max_files = 0 }), { files = 0, bytes = 0, skipped = 5 })
+  fs.mkdir(dir .. "/empty")
+  fs.write(dir .. "/empty/f", "")
+  equal(fs.copy_tree(dir .. "/empty", dir .. "/e", { max_bytes = 0 }), { files = 1, bytes = 0, skipped = 0 })
+  equal(fs.copy_tree(dir .. "/from", dir .. "/e", { max_bytes = 0 }), { files = 0, bytes = 0, skipped = 5 })
   equal(fs.copy_tree(dir .. "/from", dir .. "/from/in"), { files = 5, bytes = 25, skipped = 1 })
   raises("unknown option 'max' ", fs.copy_tree, dir, dir .. "/c", { max = 1 })
   raises("must be an integer from 0", fs.copy_tree, dir, dir .. "/c", { max_files = -1 })

@@ -218,6 +218,17 @@ test("a journal that forgets keeps the lines that led and the newest; what is go
   equal(seen, { nil, 1, 2 })
 end)
 
+test("a line is read again once, also one without a time", function()
+  local made, reads = fold { base(), kept(2), worse(1) }, 0
+  made.cache, made.recent = {}, {}
+  made.source.read = function()
+    reads = reads + 1
+    return { experiment = 0, outcome = "baseline", model = reads > 1 and "m" or nil }
+  end
+  local line = made:at(1)
+  equal({ line.model, line.operator or "none", line.timestamp, reads }, { "m", "none", "", 2 })
+end)
+
 test("what cannot be read again is why", function()
   local made = fold { base(), kept(2) }
   made.cache, made.recent = {}, {}

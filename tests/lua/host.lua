@@ -79,6 +79,13 @@ test("an error that ends the program is its message and its code; anything else 
   matches(ended "return return"[3], "main.lua:1: ")
 end)
 
+test("without any descriptor for standard input the program does nothing, and ends with 3", function()
+  local script = ('exec <&-; ulimit -n 3; exec "%s" --version'):format(host.executable)
+  local result = assert(process.run { shell = script, timeout_s = 60 })
+  equal({ result.code, result.stdout.head, result.stderr.head },
+    { 3, "", "apsis: /dev/null: Too many open files\n" })
+end)
+
 test("a module that apsis has comes before the user's own of the name", function()
   local found = package.searchers[2]
   local loader, where = found "apsis.core.kind"

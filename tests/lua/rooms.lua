@@ -1,4 +1,7 @@
--- rooms: what feature rooms add is found by their files, and their hooks are called in order.
+-- rooms: what feature rooms add is found by their files, and their hooks are called in order; and shipped, which lists files.
+local fs = require "apsis.fs"
+local host = require "apsis.host"
+local shipped = require "apsis.core.shipped"
 local tap = require "tap"
 local test, equal = tap.test, tap.equal
 
@@ -39,6 +42,24 @@ test("rooms are found by their files, and their hooks are called in order", func
   local count = 0
   for index in rooms.each "both" do count = index end
   equal(count, 3)
+end)
+
+test("the files below APSIS_HOME are shipped beside those in the program, however deep; those with a dot are no folders", function()
+  local home, inside = assert(fs.tempdir "apsis-test-shipped-"), shipped.list "strategies/"
+  for _, name in ipairs { "hillclimb.lua", "mine.lua", "deep/er/one.lua", "other.d/none.lua" } do
+    assert(fs.mkdir(home .. "/strategies/" .. (name:match "^(.*)/" or "")))
+    assert(fs.write(home .. "/strategies/" .. name, ""))
+  end
+  local before, expected = os.getenv "APSIS_HOME", table.move(inside, 1, #inside, 1, {})
+  for _, name in ipairs { "mine.lua", "deep/er/one.lua", "other.d" } do expected[#expected + 1] = "strategies/" .. name end
+  table.sort(expected)
+  host.setenv("APSIS_HOME", home)
+  local listed = shipped.list "strategies/"
+  host.setenv("APSIS_HOME", "")
+  local empty = shipped.list "strategies/"
+  host.setenv("APSIS_HOME", before)
+  equal({ listed, empty }, { expected, inside })
+  assert(fs.remove_tree(home))
 end)
 
 tap.done()

@@ -67,7 +67,8 @@ local function copy(index)
   local dir = fs.realpath(build) .. "/mutants/" .. index
   assert(fs.remove_tree(dir))
   assert(fs.mkdir(dir))
-  local script = "git ls-files -z | xargs -0 cp --parents -pt '%s' && cd '%s' && make build/apsis >make.log 2>&1"
+  local script = [[git ls-files -z | xargs -0 cp --parents -pt '%s' && cd '%s' &&
+    make CFLAGS=-O2 build/apsis >make.log 2>&1 && cp -r build unchanged]]
   local result = sh(script:format(dir, dir), 600)
   if result.code ~= 0 then error("the copy cannot be built: " .. dir .. "/make.log") end
   return dir
@@ -84,21 +85,31 @@ local function boxed(dir, script)
   return assert(process.run { argv = argv, timeout_s = 3600, tail_bytes = 2000 })
 end
 
+-- What a C file becomes, without line numbers: a change that leaves it as it was changes nothing.
+local function object_of(path) return path:match "^runtime/cage/" and "cage" or path:match "^runtime/(.*)c$" .. "o" end
+
+-- The same for Lua: is the code the same?
+local function same_code(text, original)
+  return string.dump(load(text), true) == string.dump(load(original), true)
+end
+
 -- Builds and runs the tests one after another until one fails. "killed", by which; "survived"; "invalid" if it cannot
--- be built.
-local function try(dir, tests)
+-- be built; "same" if the object file (or nil: is not looked at) is what it was.
+local function try(dir, tests, object)
   local programs = {}
   for _, test in ipairs(tests) do
     if test:find "^build/" then programs[#programs + 1] = test end
   end
   local script = ([[
-    make build/apsis %s >make.log 2>&1 || exit 77
+    make CFLAGS=-O2 build/apsis %s >make.log 2>&1 || exit 77
+    if [ -n "%s" ] && cmp -s build/%s unchanged/%s; then exit 78; fi
     for test in %s; do
       case $test in *@*) export APSIS_CAGE=${test#*@} ;; *) unset APSIS_CAGE ;; esac
       timeout -k 5 %d tests/run ${test%%@*} >test.log 2>&1 || { echo "$test"; exit 1; }
-    done]]):format(table.concat(programs, " "), table.concat(tests, " "), TEST_S)
+    done]]):format(table.concat(programs, " "), object or "", object, object, table.concat(tests, " "), TEST_S)
   local result = boxed(dir, script)
   if result.code == 77 then return "invalid" end
+  if result.code == 78 then return "same" end
   if result.code == 0 then return "survived" end
   return "killed", result.stdout.head:match "[^\n]+"
 end
@@ -114,33 +125,36 @@ end
 
 -- The verdict on one change, and the test that killed it.
 local function judge(dir, site, known)
-  if site.path:find "%.lua$" and not load(site.text) then return "invalid" end
-  local path = dir .. "/" .. site.path
+  local path, in_lua = dir .. "/" .. site.path, site.path:find "%.lua$"
   local original = assert(fs.read(path))
+  if in_lua and not load(site.text) then return "invalid" end
+  if in_lua and same_code(site.text, original) then return "same" end
   while true do
     local tests = {}
     for _, test in ipairs(tests_of(site.path)) do
       if known[test] ~= false then tests[#tests + 1] = test end
     end
     assert(fs.write(path, site.text))
-    local verdict, by = try(dir, tests)
+    local verdict, by = try(dir, tests, not in_lua and object_of(site.path))
     assert(fs.write(path, original))
     if verdict ~= "killed" or not by or passes_unchanged(dir, by, known) then return verdict, by end
   end
 end
 
--- Tries each jobs-th change, and prints a line for each: "verdict\tindex\tby".
+-- Tries each jobs-th change, and prints a line for each: "verdict\tindex\tby\tseconds\twhere: the changed line".
 local function work(drawn)
   local dir, known = copy(part), {}
   for index = part, #drawn, jobs do
-    local verdict, by = judge(dir, drawn[index], known)
-    print(("%s\t%d\t%s"):format(verdict, index, by or ""))
+    local site, began = drawn[index], os.time()
+    local verdict, by = judge(dir, site, known)
+    print(("%s\t%d\t%s\t%d s\t%s:%d: %s"):format(verdict, index, by or "", os.time() - began, site.path, site.number,
+      squeezed(site.after)))
     io.stdout:flush()
   end
 end
 
 local function report(drawn, verdicts, total)
-  local killed, survived, invalid = 0, 0, 0
+  local killed, survived, invalid, same = 0, 0, 0, 0
   for index, site in ipairs(drawn) do
     local verdict = verdicts[index] or "not tried"
     if verdict == "killed" then killed = killed + 1 end
@@ -148,11 +162,12 @@ local function report(drawn, verdicts, total)
       survived = survived + 1
       print(("survived: %s:%d: %s\n-%s\n+%s"):format(site.path, site.number, site.kind, site.before, site.after))
     elseif verdict == "invalid" then invalid = invalid + 1
+    elseif verdict == "same" then same = same + 1
     elseif verdict == "not tried" then print(("not tried: %s:%d"):format(site.path, site.number)) end
   end
   local share = killed / math.max(1, killed + survived)
-  print(("%d of %d killed: %.1f %% (seed %d; %d of %d changes drawn, %d could not be built)"):format(killed,
-    killed + survived, 100 * share, seed, #drawn, total, invalid))
+  print(("%d of %d killed: %.1f %% (seed %d; %d of %d changes drawn, %d could not be built, %d gave the same code)")
+    :format(killed, killed + survived, 100 * share, seed, #drawn, total, invalid, same))
   return share >= LEAST
 end
 

@@ -1,6 +1,7 @@
 -- sites: the places of a source file that can be changed, and how: each change is one that a mistake could make. Left
--- alone are strings and comments; sizes, which are constants above 64 and those of arrays and new tables; -2 for -1, and
--- what is done when memory runs out or is freed (which `make faults` and `make asan` look after).
+-- alone are strings and comments; sizes, which are constants above 64 and those of arrays and new tables; -2 for -1,
+-- the top of Lua's stack (index 0 is not defined), and what is done when memory runs out or is freed (which `make faults`
+-- and `make asan` look after).
 local sites = {}
 
 -- The text with its strings and comments blanked, byte for byte; newlines stay.
@@ -64,7 +65,9 @@ local function constants(add, line, language)
     local number = math.tointeger(tonumber(digits))
     if number and number <= LARGEST and not digits:find "^0%d" then
       if line:sub(from - 1, from - 1) ~= "-" then add("constant", from, to, tostring(number + 1)) end
-      if number > 0 then add("constant", from, to, tostring(number - 1)) end
+      if number > 0 and not line:sub(1, from - 1):find "%(L, %-$" or number > 1 then
+        add("constant", from, to, tostring(number - 1))
+      end
     end
   end
 end
@@ -92,7 +95,7 @@ end
 
 local function is_of_memory(line, following)
   for _, word in ipairs { "out_of_memory", "OUT_OF_MEMORY", "grow%(", "ENOMEM", "NO_MEMORY", "ap_buf_add",
-    "ap_buf_reserve", "alloc%(", "dup%(", "asprintf", "free%(", "dispose%(", "event_delete%(", "add_field%(" } do
+    "ap_buf_reserve", "alloc%(", "dup%(", "asprintf", "[fF]ree%(", "Delete%(", "dispose%(", "event_delete%(", "add_field%(" } do
     if line:find(word) or following:lower():find "out_of_memory" or following:find "NO_MEMORY" then return true end
   end
 end
