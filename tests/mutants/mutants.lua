@@ -62,14 +62,15 @@ local function draw()
   return drawn, #all + #drawn
 end
 
--- A new copy of the tree, built: its folder.
+-- A new copy of the tree with what is built of it: its folder.
 local function copy(index)
   local dir = fs.realpath(build) .. "/mutants/" .. index
   assert(fs.remove_tree(dir))
   assert(fs.mkdir(dir))
-  local script = [[git ls-files -z | xargs -0 cp --parents -pt '%s' && cd '%s' &&
-    make CFLAGS=-O2 build/apsis >make.log 2>&1 && cp -r build unchanged]]
-  local result = sh(script:format(dir, dir), 600)
+  local script = [[dir='%s' && git ls-files -z | xargs -0 cp --parents -pt $dir && mkdir $dir/build && cd '%s' &&
+    find . -maxdepth 2 -path ./mutants -prune -o -type f -print0 | xargs -0 cp --parents -pt $dir/build && cd $dir &&
+    make build/apsis >make.log 2>&1 && cp -r build unchanged]]
+  local result = sh(script:format(dir, build), 600)
   if result.code ~= 0 then error("the copy cannot be built: " .. dir .. "/make.log") end
   return dir
 end
@@ -85,7 +86,7 @@ local function boxed(dir, script)
   return assert(process.run { argv = argv, timeout_s = 3600, tail_bytes = 2000 })
 end
 
--- What a C file becomes, without line numbers: a change that leaves it as it was changes nothing.
+-- What a C file becomes: a change that leaves it as it was, but for debugging information, changes nothing.
 local function object_of(path) return path:match "^runtime/cage/" and "cage" or path:match "^runtime/(.*)c$" .. "o" end
 
 -- The same for Lua: is the code the same?
@@ -101,12 +102,13 @@ local function try(dir, tests, object)
     if test:find "^build/" then programs[#programs + 1] = test end
   end
   local script = ([[
-    make CFLAGS=-O2 build/apsis %s >make.log 2>&1 || exit 77
-    if [ -n "%s" ] && cmp -s build/%s unchanged/%s; then exit 78; fi
+    make build/apsis %s >make.log 2>&1 || exit 77
+    same() { strip -g -o before.o unchanged/$1 && strip -g -o after.o build/$1 && cmp -s before.o after.o; }
+    if [ -n "%s" ] && same "%s"; then exit 78; fi
     for test in %s; do
       case $test in *@*) export APSIS_CAGE=${test#*@} ;; *) unset APSIS_CAGE ;; esac
       timeout -k 5 %d tests/run ${test%%@*} >test.log 2>&1 || { echo "$test"; exit 1; }
-    done]]):format(table.concat(programs, " "), object or "", object, object, table.concat(tests, " "), TEST_S)
+    done]]):format(table.concat(programs, " "), object or "", object, table.concat(tests, " "), TEST_S)
   local result = boxed(dir, script)
   if result.code == 77 then return "invalid" end
   if result.code == 78 then return "same" end

@@ -42,7 +42,7 @@ return {
   ["runtime/http"] = { "build/tests/test_http", "tests/lua/http.lua", "tests/cli/chat_server.t", "tests/cli/chat.t" },
   ["runtime/metric"] = { "build/tests/test_metric", "tests/lua/metric.lua", "tests/lua/json.lua", "tests/cases.t",
     "build/tests/replay_fuzz_metric" },
-  ["runtime/proc"] = { "tests/lua/process_calls.lua", "build/tests/test_proc", "tests/lua/process.lua",
+  ["runtime/proc"] = { "build/tests/test_proccage", "tests/lua/process_calls.lua", "build/tests/test_proc", "tests/lua/process.lua",
     "tests/lua/cage.lua",
     "tests/cli/bad_verifier.t" },
   ["runtime/random"] = { "build/tests/test_random", "tests/lua/random.lua" },

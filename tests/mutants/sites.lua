@@ -51,10 +51,10 @@ local swaps = {
 
 local LARGEST = 64
 
--- The line with its sizes blanked: of declared arrays, of what sizeof looks at, and how large a table or the stack will be.
+-- The line with its sizes blanked: of declared arrays, of and beside what sizeof looks at, and how large a table or the stack will be.
 local function without_sizes(line)
   local function blank(text) return (text:gsub("%d", " ")) end
-  line = line:gsub("sizeof [%w_>.%-]+%b[]", blank):gsub("lua_createtable%b()", blank):gsub("checkstack%b()", blank)
+  line = line:gsub("sizeof [%w_>.%-]+%b[]", blank):gsub("sizeof [%w_>.]+ [+-] %d+", blank):gsub("lua_createtable%b()", blank):gsub("checkstack%b()", blank)
   if line:find "^%s+return " or line:find "^%s+else " then return line end
   return (line:gsub("^%s+[%a_][%w_ ]* %*?[%a_][%w_]*%b[]", blank))
 end
