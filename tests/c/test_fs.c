@@ -147,6 +147,21 @@ static void test_remove_racing(void)
         "a tree that was being written goes in the end");
 }
 
+/* Somebody else removes a folder between the look at what is there and the next step. */
+static void test_remove_together(void)
+{
+    struct ap_err err;
+    static const char *const lost[] = {"b", "c"};
+    for (int i = 0; i < 2; i++) {
+        ap_fs_mkdir(in_dir("both/a/b"), &err);
+        ap_fs_mkdir(in_dir("both/a/c"), &err);
+        put(in_dir("both/a/f"), "x");
+        trip_loses = lost[i];
+        int result = ap_fs_remove_tree(in_dir("both"), &err);
+        ok(result == 0 && trip_loses == NULL && !exists(in_dir("both")), "a tree goes though %s went before", lost[i]);
+    }
+}
+
 static void test_copy(void)
 {
     struct ap_fs_copied copied;
@@ -230,8 +245,10 @@ static void test_each_call(void)
     put(in_dir("trip/a/f"), "12345");
     put(in_dir("trip/b/c/f"), "1");
     trip_each("read", read_whole);
+    trip_interrupt("read", read_whole);
     trip_each("write", write_whole);
     trip_each("copy_tree", copy_whole);
+    trip_interrupt("copy_tree", copy_whole);
     trip_each("remove_tree", remove_whole);
     ap_fs_remove_tree(in_dir("trip"), NULL);
     ap_fs_remove_tree(in_dir("trip-gone"), NULL);
@@ -247,6 +264,7 @@ int main(void)
     test_modes();
     test_remove();
     test_remove_racing();
+    test_remove_together();
     test_copy();
     test_each_call();
     ok(count_descriptors() == before, "no descriptor is left open");

@@ -23,7 +23,8 @@
 
 static char dir[] = "/tmp/apsis-test-state-XXXXXX";
 static int fail_sync, fail_write, fail_close, file_syncs;
-static const char *lose, *replace_by; /* files that vanish, or are replaced, as soon as they are locked */
+static long long interrupted = -1, at_most = -1; /* for writev: fails with EINTR so many times; writes so many bytes */
+static const char *lose, *replace_by;            /* files that vanish, or are replaced, as soon as they are locked */
 
 /* These override libc's: a failing disk is rare otherwise. */
 int fdatasync(int fd)
@@ -54,6 +55,15 @@ ssize_t write(int fd, const void *bytes, size_t count)
         return -1;
     }
     return syscall(SYS_write, fd, bytes, count);
+}
+
+ssize_t writev(int fd, const struct iovec *parts, int count)
+{
+    if (interrupted-- > 0) {
+        errno = EINTR;
+        return -1;
+    }
+    return at_most < 0 ? syscall(SYS_writev, fd, parts, count) : syscall(SYS_write, fd, parts[0].iov_base, at_most);
 }
 
 int close(int fd)
@@ -234,6 +244,31 @@ static void test_torn(void)
     free(bytes);
 }
 
+/* What the system writes only in part, or not at once, is written all the same. */
+static void test_short_writes(void)
+{
+    struct ap_state_journal journal;
+    struct ap_state_torn torn;
+    struct ap_err err;
+    const char *path = in_dir("short");
+    for (at_most = 0; at_most <= 3; at_most++) {
+        long long size = -1;
+        unlink(path);
+        ok(ap_state_journal_open(&journal, &torn, path, &err) == 0 &&
+                ap_state_journal_append(&journal, "one", 3, &err) == 0 &&
+                ap_state_journal_append(&journal, "two", 3, &err) == 0 && holds(path, "one\ntwo\n", 8) &&
+                ap_state_journal_size(&size, &journal, &err) == 0 && size == 8,
+            "lines are whole though %lld bytes are written at first", at_most);
+        ap_state_journal_close(&journal);
+    }
+    at_most = -1;
+    interrupted = 2;
+    ok(ap_state_journal_open(&journal, &torn, path, &err) == 0 &&
+            ap_state_journal_append(&journal, "x", 1, &err) == 0 && holds(path, "one\ntwo\nx\n", 10),
+        "or the first two writes are interrupted");
+    ap_state_journal_close(&journal);
+}
+
 static void test_append(void)
 {
     struct ap_state_journal journal;
@@ -246,6 +281,10 @@ static void test_append(void)
     ok(ap_state_journal_append(&journal, "one", 3, &err) == 0 && ap_state_journal_append(&journal, "", 0, &err) == 0,
         "lines are appended");
     ok(holds(path, "one\n\n", 5) && ap_state_journal_size(&size, &journal, &err) == 0 && size == 5, "and are there");
+
+    ap_state_journal_close(&journal);
+    test_short_writes();
+    ap_state_journal_open(&journal, &torn, path, &err);
 
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &unlimited);
@@ -460,6 +499,7 @@ static void test_each_call(void)
     trip_each("journal", journal_whole);
     trip_each("a new journal", new_journal_whole);
     trip_each("lines", lines_whole);
+    trip_interrupt("lines", lines_whole);
     trip_each("replace", replace_whole);
     unlink(in_dir("trip"));
 }
@@ -478,7 +518,7 @@ int main(void)
     test_replace();
     test_each_call();
     ok(count_entries("/proc/self/fd") == before, "no descriptor is left open");
-    static const char *const made[] = {"lock", "torn", "journal", "killed", "lines", "replaced"};
+    static const char *const made[] = {"lock", "torn", "journal", "short", "killed", "lines", "replaced"};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         unlink(in_dir(made[i]));
     ok(rmdir(dir) == 0, "nor a file");

@@ -21,6 +21,8 @@
 enum { TRIP_REFUSED = 2 }; /* what an action returns that left out what it could not read, or has a reason of its own */
 
 static int trip_at, trip_zero_at, trip_calls;
+static int trip_interrupts;    /* so many reads are interrupted */
+static const char *trip_loses; /* a folder that is removed just before it is opened by this name */
 
 static inline void trip_rest(void)
 {
@@ -39,6 +41,10 @@ static int trip_open(int folder, const char *path, int flags, mode_t mode)
 {
     if (trips())
         return -1;
+    if (trip_loses != NULL && strcmp(path, trip_loses) == 0) {
+        trip_loses = NULL;
+        syscall(SYS_unlinkat, folder, path, AT_REMOVEDIR);
+    }
     int fd = (int)syscall(SYS_openat, folder, path, flags, mode);
     if (fd < 0 || trip_zero_at == 0 || ++trip_calls != trip_zero_at)
         return fd;
@@ -70,14 +76,23 @@ int openat(int folder, const char *path, int flags, ...)
     return trip_open(folder, path, flags, mode);
 }
 
+static int trip_read(void)
+{
+    if (trip_interrupts <= 0)
+        return trips();
+    trip_interrupts--;
+    errno = EINTR;
+    return 1;
+}
+
 ssize_t read(int fd, void *bytes, size_t count)
 {
-    return trips() ? -1 : syscall(SYS_read, fd, bytes, count);
+    return trip_read() ? -1 : syscall(SYS_read, fd, bytes, count);
 }
 
 ssize_t pread(int fd, void *bytes, size_t count, off_t at)
 {
-    return trips() ? -1 : syscall(SYS_pread64, fd, bytes, count, at);
+    return trip_read() ? -1 : syscall(SYS_pread64, fd, bytes, count, at);
 }
 
 int ftruncate(int fd, off_t size)
@@ -157,6 +172,16 @@ static inline void trip_each(const char *what, int (*act)(struct ap_err *err))
 {
     trip_each_of(what, act, false);
     trip_each_of(what, act, true);
+}
+
+/* An action that reads does all that it should though its first reads are interrupted. */
+static inline void trip_interrupt(const char *what, int (*act)(struct ap_err *err))
+{
+    struct ap_err err = {0};
+    trip_interrupts = 3;
+    int result = act(&err);
+    ok(result == 0 && trip_interrupts == 0, "%s: reads are interrupted: %d, %s", what, result, err.message);
+    trip_interrupts = 0;
 }
 
 #endif
