@@ -185,6 +185,29 @@ test("accept: what it may return, and what it may have measured", function()
   equal(requests[4], { repeats = 1, stage = 3, items = { "a" }, split = "s" })
 end)
 
+test("a candidate in accept has what its line will have, and what it is changed to is not journalled", function()
+  local line = one([[accept = function(run, candidate)
+      local c, kinds = candidate, {}
+      for _, name in ipairs { "id", "candidate", "commit", "tree", "operator", "changed_lines", "primary_metric" } do
+        kinds[#kinds + 1] = name .. " " .. tostring(c[name])
+      end
+      for _, name in ipairs { "samples", "metrics", "secondary_metrics", "parents" } do
+        local list = {}
+        for key, value in pairs(c[name]) do list[#list + 1] = key .. "=" .. value end
+        table.sort(list)
+        kinds[#kinds + 1] = name .. " " .. table.concat(list, ",")
+      end
+      kinds[#kinds + 1] = tostring(c.proposal.operator) .. " " .. #c.trace .. " " .. tostring(next(c.notes))
+      c.samples[1], c.metrics.ms, c.secondary_metrics.ms = 99, 99, 99
+      return false, table.concat(kinds, "; ")
+    end]], { world = measured({ value = 1 }, { value = 1 }, { value = 1 },
+      { value = 2, samples = { 2, 2 }, metrics = { ms = 5 } }, { value = 2 }, { value = 2 }) })
+  equal(line.rollback_reason, "id c0001; candidate c0001; commit " .. ("0"):rep(39) .. "1; tree x=1; operator exploitation; "
+    .. "changed_lines 1; primary_metric 2; samples 1=2,2=2; metrics ms=5,score=2; secondary_metrics ms=5; parents 1=c0000; "
+    .. "exploitation 0 nil")
+  equal({ line.samples, line.secondary_metrics }, { { 2, 2 }, { ms = 5 } })
+end)
+
 test("what hooks and providers give for the line is checked, with the file's name", function()
   for body, problem in pairs {
     ["accept = function() return true, 5 end"] = "a reason must be a string, not a number",
