@@ -320,6 +320,18 @@ test("a learn that fails ends a fold and a run", function()
   equal({ pcall(again.fold, again) }, { false, "a mistake" })
 end)
 
+test("a line has the time when it was written, and how long its experiment took", function()
+  local engine = fake.engine("return {}", { budget = { iterations = 1 } })
+  engine.world.clock = 100000
+  engine.world.measure = function(x)
+    engine.world.clock = engine.world.clock + 7
+    return { value = x }
+  end
+  assert(engine:run { run_number = 1 })
+  local record = engine.journal:read(2)
+  equal({ record.seconds, record.timestamp }, { 8, "1970-01-02T03:46:48Z" })
+end)
+
 test("numbers begin where they may, and what is measured of a baseline is its line", function()
   local engine = fake.engine("return {}", { budget = { iterations = 2 }, world = { stage_list = { 1, 2 }, measure = function(x, request)
     return { value = x + request.stage, metrics = { first = request.first and 1 or 0 } }

@@ -168,7 +168,9 @@ end)
 tap.test("only http and https, and only URLs", function()
   for _, url in ipairs { "file:///etc/passwd", "ftp://x/", "gopher://x/", "dict://127.0.0.1/", "nonsense", "", "http://",
     "http://a b/", "http://127.0.0.1:99999/", "javascript:1" } do
-    refused("EURL", "^EURL: url", http.request { url = url })
+    local message = refused("EURL", "^EURL: url", http.request { url = url })
+    local whole = url:find "^%a+:/+[%w/.]+$" ~= nil and url ~= "http://"
+    tap.equal(message:find("only http and https are supported", 1, true) ~= nil, whole, "what is wrong with " .. url)
   end
 end)
 

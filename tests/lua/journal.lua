@@ -183,6 +183,16 @@ tap.test("what is appended is read again by its number, and bytes of a journal a
   reader:close()
 end)
 
+tap.test("a journal that is gone ends what reads it, with 3, and takes no line after that", function()
+  local own = assert(journal.open(path))
+  assert(own:append({ experiment = 41, outcome = "skipped_no_change" }, metric))
+  assert(os.remove(path))
+  local broken = { fatal = true, message = path .. ": No such file or directory", code = 3 }
+  tap.equal({ pcall(own.read, own, 1) }, { false, broken })
+  tap.equal(own.broken, broken)
+  own:close()
+end)
+
 tap.test("of the newest records each is its own line's, also when nobody holds them", function()
   local texts = { baseline }
   for number = 1, 299 do texts[number + 1] = ('{"experiment":%d,"outcome":"skipped_no_change"}'):format(number) end
