@@ -116,6 +116,10 @@ test("from a baseline by another metric on, values are compared and shown under 
     made:measured_otherwise(base { metric = "score", direction = "lower" }), made:measured_otherwise(base()) }, { false, true, true, false })
   made = fold { base { metric = "score", direction = "higher" }, base(of), base { metric = "score", direction = "higher" } }
   equal({ made.metric == made.given, made.metric.epsilon, #made.classes }, { true, 0.5, 3 })
+  for _, other in ipairs { { metric = "score", direction = "lower" }, { metric = "loss", direction = "higher" } } do
+    made = fold { base { metric = "score", direction = "higher" }, base(other), kept(2) }
+    equal({ made.metric.name, made.metric.direction, #made.classes }, { other.metric, other.direction, 2 })
+  end
   made = fold { base { metric = "loss", direction = "nowhere" }, base { metric = 5, direction = "lower" } }
   equal({ made.metric == made.given, #made.classes }, { true, 1 })
   made = fold { { outcome = "baseline", tree = "t0", metric = "loss", direction = "lower" } }

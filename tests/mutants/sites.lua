@@ -1,7 +1,7 @@
 -- sites: the places of a source file that can be changed, and how: each change is one that a mistake could make. Left
--- alone are strings and comments; sizes, which are constants above 64 and those of arrays and new tables; -2 for -1,
--- the top of Lua's stack (index 0 is not defined), and what is done when memory runs out or is freed (which `make faults`
--- and `make asan` look after).
+-- alone are strings and comments; sizes, which are constants above 64 and those of arrays and new tables; -2 for -1;
+-- index 0 of Lua's stack for 1 or -1, which is not defined; and what is done when memory runs out or is freed (which
+-- `make faults` and `make asan` look after).
 local sites = {}
 
 -- The text with its strings and comments blanked, byte for byte; newlines stay.
@@ -51,12 +51,20 @@ local swaps = {
 
 local LARGEST = 64
 
--- The line with its sizes blanked: of declared arrays, of and beside what sizeof looks at, and how large a table or the stack will be.
+-- The line with its sizes blanked: of declared arrays, of and beside what sizeof looks at, and how large a table or the
+-- stack will be.
 local function without_sizes(line)
   local function blank(text) return (text:gsub("%d", " ")) end
-  line = line:gsub("sizeof [%w_>.%-]+%b[]", blank):gsub("sizeof [%w_>.]+ [+-] %d+", blank):gsub("lua_createtable%b()", blank):gsub("checkstack%b()", blank)
+  for _, size in ipairs { "sizeof [%w_>.%-]+%b[]", "sizeof [%w_>.]+ [+-] %d+", "lua_createtable%b()",
+    "checkstack%b()" } do line = line:gsub(size, blank) end
   if line:find "^%s+return " or line:find "^%s+else " then return line end
   return (line:gsub("^%s+[%a_][%w_ ]* %*?[%a_][%w_]*%b[]", blank))
+end
+
+-- Whether an index of Lua's stack follows, of which 0 is not one.
+local function is_index(before)
+  local called = before:match "luaL?_(%l+)%(L, %-?$"
+  return called and not called:find "^push" and called ~= "pop" and called ~= "settop"
 end
 
 local function constants(add, line, language)
@@ -65,7 +73,7 @@ local function constants(add, line, language)
     local number = math.tointeger(tonumber(digits))
     if number and number <= LARGEST and not digits:find "^0%d" then
       if line:sub(from - 1, from - 1) ~= "-" then add("constant", from, to, tostring(number + 1)) end
-      if number > 0 and not line:sub(1, from - 1):find "%(L, %-$" or number > 1 then
+      if number > 1 or number == 1 and not is_index(line:sub(1, from - 1)) then
         add("constant", from, to, tostring(number - 1))
       end
     end
