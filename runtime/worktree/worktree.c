@@ -378,10 +378,7 @@ int ap_worktree_write_all(git_oid *out, struct ap_worktree *worktree, struct ap_
         result = ap_err_memory(err);
     for (size_t i = 0; i < count && result == 0; i++) {
         const char *record = scan.found.bytes + ((size_t *)(void *)scan.starts.bytes)[i];
-        const char *kind = skip_fields(record, 1);
-        if (strcmp(skip_fields(record, 2), "other") == 0)
-            result = ap_err_set(err, "EPATH", "%s is neither a file nor a symlink", record);
-        picks[used++] = (struct ap_worktree_pick){record, strcmp(kind, "deleted") == 0};
+        picks[used++] = (struct ap_worktree_pick){record, strcmp(skip_fields(record, 1), "deleted") == 0};
     }
     if (result == 0)
         result = ap_worktree_write_tree(out, worktree, picks, used, err);

@@ -66,6 +66,9 @@ test("numbers that are not finite are refused both ways, naming the place", func
   raises("%$%.a%[3%]%.b: inf", json.encode, { a = { 1, 2, { b = math.huge } } })
   raises("%$%[1%]: NaN", json.encode, { 0 / 0 })
   refused("1e400", "1:1: number is not finite")
+  refused('[[1e400],2,{"a":3}]', "1:3: number is not finite")
+  refused('{"a":{"b":[1,2]},\n"c":[0,-1e400],"d":5}', "2:8: number is not finite")
+  refused('[1,{"a":[7],"a":2},5]', "1:13: duplicate key a")
   refused("[-1e400]", "1:2: ")
 end)
 
