@@ -52,6 +52,12 @@ test("a float that is whole prints as an integer, and minus zero keeps its sign"
   equal(json.encode(1e15), "1e+15")
 end)
 
+test("an exponent has e or E, and a sign or none", function()
+  for text, value in pairs { ["1E5"] = 1e5, ["1e+2"] = 100, ["1E+2"] = 100, ["25e-1"] = 2.5, ["-5E-1"] = -0.5, ["0e0"] = 0,
+    ["10e00"] = 10 } do equal(json.decode(text), value, text) end
+  for _, text in ipairs { "1E", "1E+", "1e-", "1E-x", "1ee5", "1e+-5", "0e" } do refused(text, "^EJSON: 1:%d+: ") end
+end)
+
 test("numbers have a point in every locale", function()
   for _, locale in ipairs { "de_DE.UTF-8", "fr_FR.UTF-8", "C" } do
     if os.setlocale(locale, "numeric") then

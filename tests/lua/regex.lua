@@ -117,6 +117,8 @@ test("gsub replaces by a string with %0 to %9", function()
   equal((re("\\n"):gsub("a\nb", ("x"):rep(5000))), "a" .. ("x"):rep(5000) .. "b")
   raises("use %%0 to %%9", re("a").gsub, re("a"), "a", "%x")
   raises("use %%0 to %%9", re("a").gsub, re("a"), "b", "x%")
+  equal((re("b"):gsub("abc", "<%0%1>%%")), "a<bb>%c")
+  raises("there is no group %%2", re("b").gsub, re("b"), "b", "%2")
   raises("there is no group %%2", re("(a)").gsub, re("(a)"), "b", "%2")
 end)
 
