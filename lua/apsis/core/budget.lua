@@ -210,7 +210,7 @@ function Budget:open(world, slot, plan)
   if limits.measurements then self:hold(slot, "measurements", verifications(proposal)) end
   if limits.iterations and not proposal.measure and not proposal.ask then self:hold(slot, "iterations", 1) end
   if not self.estimates and not (plan.tokens or plan.cost) then return end
-  local needs = self:needs(world, proposal)
+  local needs = not plan.answered and self:needs(world, proposal) or nil
   if plan.tokens or plan.cost then
     self:carry(-(plan.tokens or 0), -(plan.cost or 0))
     self:hold_asking(slot)

@@ -66,7 +66,7 @@ local function take(engine, slot, answers)
   local tokens, cost = slot.tokens or 0, slot.cost or 0
   for index = 1, #answers do
     local answer = answers[index]
-    tokens, cost = tokens + (answer.tokens or 0), cost + (answer.cost or 0)
+    if not answer.paid then tokens, cost = tokens + (answer.tokens or 0), cost + (answer.cost or 0) end
   end
   local more = tokens ~= slot.tokens or cost ~= slot.cost
   slot.tokens, slot.cost, slot.under_way, slot.answered = tokens, cost, nil, (slot.answered or 0) + #answers

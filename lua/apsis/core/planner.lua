@@ -193,9 +193,11 @@ local function redo(self, unfinished)
   for _, plan in ipairs(unfinished) do self.budget:carry(plan.tokens or 0, plan.cost or 0) end
   for _, plan in ipairs(unfinished) do
     plan.proposal.experiment = nil
+    local k, trajectory = plan.proposal.k, plan.proposal.trajectory
     best_of.undo(plan.proposal)
     local proposal, wrong = proposals.check(plan.proposal, self.history)
-    if proposal then best_of.limit(self, { proposal }) end
+    if proposal and plan.answered then proposal.k, proposal.trajectory = k, trajectory
+    elseif proposal then best_of.limit(self, { proposal }) end
     plan.ended = not proposal and { outcome = "skipped_strategy_error",
       reason = "the saved proposal cannot be done again: " .. wrong } or of_another(self, plan)
     plan.proposal = proposal or { operator = plan.proposal.operator, parents = { self.history.best.id } }

@@ -1,6 +1,7 @@
 -- note: logs/state.json: the phase of every experiment in flight, and what readers of goalseek's state file expect.
 -- Replaced atomically soon after each phase begins. Never the truth: a resume rebuilds everything from the journal and
 -- runs/. Called by world.
+local answers = require "apsis.live.answers"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local kind = require "apsis.core.kind"
@@ -16,7 +17,7 @@ local amounts = { map = "number" }
 note.fields = { keys = { status = "string", run = "whole", elapsed_s = "number", limits = amounts, before = amounts,
   reason = "string",
   slots = { list = { keys = { experiment = "whole", phase = "string", operator = "string", tokens = "number",
-    cost = "number" } } },
+    cost = "number", commit = "string" } } },
   near_misses = { keys = { experiment = "whole", count = "whole", line = "whole", text = "string", reason = "string" },
     needs = { "experiment", "count", "text", "reason" } }, branch_left = "string",
   reserved = amounts } }
@@ -52,16 +53,17 @@ end
 -- Gives the plans that will be restarted what the last process paid for them; the note keeps it until they begin.
 function Note:carry(last, unfinished)
   local paid = {}
-  for _, noted in ipairs(type(last.slots) == "table" and last.slots or {}) do
-    if type(noted) == "table" and noted.experiment then paid[noted.experiment] = noted end
+  for _, entry in ipairs(type(last.slots) == "table" and last.slots or {}) do
+    if type(entry) == "table" and entry.experiment then paid[entry.experiment] = entry end
   end
   for _, plan in ipairs(unfinished) do
-    local slot = paid[plan.number] or {}
-    local tokens, cost = number_of(slot.tokens), number_of(slot.cost)
+    local noted = paid[plan.number] or {}
+    local tokens, cost = answers.taken(plan) -- a kill may have come before the note had that
+    tokens, cost = math.max(tokens, number_of(noted.tokens)), math.max(cost, number_of(noted.cost))
     if tokens > 0 or cost > 0 then
       plan.tokens, plan.cost = tokens, cost
       self.waiting[plan.number] = { number = plan.number, phase = "PLAN", proposal = plan.proposal, tokens = tokens,
-        cost = cost }
+        cost = cost, change = noted.commit and { commit = noted.commit } or nil }
     end
   end
 end
@@ -74,7 +76,7 @@ local function slot_list(self)
       local more = slot.under_way or {}
       list[#list + 1] = { experiment = slot.number, phase = slot.phase, operator = slot.proposal.operator,
         tokens = (slot.tokens or 0) + (more.tokens or 0), cost = (slot.cost or 0) + (more.cost or 0),
-          started = slot.started }
+          started = slot.started, commit = slot.change and slot.change.commit }
     end
   end
   table.sort(list, function(a, b) return a.experiment < b.experiment end)

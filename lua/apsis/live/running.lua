@@ -169,7 +169,7 @@ function running.experiments(self, spec)
   wait.trap()
   local engine, note = self.engine, self.world.state
   if spec.compare_at_end == false and engine.judge then engine.judge:leave_out_final() end
-  local unfinished, numbering = self.world.runs:unfinished(engine.history)
+  local unfinished, numbering = self.world:unfinished()
   numbering = math.max(numbering, self.world:after_refs())
   local number, limits, again = plan_run(self, spec, unfinished)
   engine.budget:limit(limits, note.before)

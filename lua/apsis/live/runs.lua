@@ -1,5 +1,6 @@
 -- runs: the files of one experiment under runs/: proposal, prompt, answers, diff, output and measurement. Written
 -- before the journal line, and again if an experiment is restarted. Only read to decide what was in flight at a crash.
+local answers = require "apsis.live.answers"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local links = require "apsis.project.links"
@@ -19,10 +20,20 @@ function Runs:dir(number, baseline)
   return ("%s/%04d%s"):format(self.root, number, baseline and "_baseline" or "")
 end
 
+-- A saved proposal; false if it cannot be read, nil if there is none.
+local function read_proposal(dir)
+  local text = fs.read(dir .. "/proposal.json")
+  if not text then return nil end
+  local saved = json.decode(text, true)
+  return type(saved) == "table" and saved
+end
+
 function Runs:open(slot)
   slot.dir = self:dir(slot.number, slot.baseline)
   local plain, message, code = links.none_in(self.home, slot.dir:sub(#self.home + 2))
   if not plain then return nil, message, code end
+  local saved = read_proposal(slot.dir)
+  if saved and saved.now ~= slot.now then fs.remove_tree(slot.dir) end -- another journal's experiment of this number
   if fs.stat(slot.dir .. "/verifier.log") then -- the experiment is restarted, perhaps with another change
     for _, name in ipairs(fs.list(slot.dir) or {}) do
       if name == "verifier.log" or name == "gate.log" or name == "artifacts" or name:find "^fix_%d+$" then
@@ -49,14 +60,15 @@ local function plain_text(edits)
   return true
 end
 
--- Saved whole, but not synced: after a power cut, or if JSON cannot hold it, the experiment is planned again.
-function Runs:save_proposal(slot, run_number)
+-- Saved whole, but synced only once it is answered: after a power cut before that, or if JSON cannot hold it, the
+-- experiment is planned again.
+function Runs:save_proposal(slot, run_number, sync)
   if not plain_text(slot.proposal.edits) then return true end
   local group = slot.group and { first = slot.group.first, size = slot.group.size } or nil
   return state.replace(slot.dir .. "/proposal.json", json.encode {
     experiment = slot.number, seen = slot.seen, now = slot.now, run = run_number, group = group,
-    proposal = slot.proposal, strategy = slot.strategy,
-  } .. "\n")
+    proposal = slot.proposal, strategy = slot.strategy, from = slot.origin,
+  } .. "\n", { sync = sync })
 end
 
 -- Removes a folder's temporary files of a process killed while replacing a file.
@@ -66,20 +78,22 @@ function runs.sweep(dir)
   end
 end
 
--- Plans without a journal line, oldest first; and the first number never used.
-function Runs:unfinished(history)
+-- Plans without a journal line, oldest first; and the first number never used. origin(proposal): what one starts from
+-- in this journal; a plan that another journal left starts from something else, and is left alone.
+function Runs:unfinished(history, origin)
   local found, highest = {}, history.last_experiment
   runs.sweep(self.root)
   runs.sweep((self.root:gsub("runs$", "logs")))
   for _, name in ipairs(fs.list(self.root) or {}) do
     local number = tonumber(name:match("^(%d%d%d%d+)$"))
     if number and not history:line_of(number) then
-      local text = fs.read(self.root .. "/" .. name .. "/proposal.json")
-      local saved = text and json.decode(text, true)
-      runs.sweep(self.root .. "/" .. name)
-      if type(saved) == "table" and type(saved.proposal) == "table" and saved.experiment == number then
+      local dir = self.root .. "/" .. name
+      local saved = read_proposal(dir)
+      runs.sweep(dir)
+      if saved and type(saved.proposal) == "table" and saved.experiment == number
+        and (saved.from == nil or saved.from == origin(saved.proposal)) then
         found[#found + 1] = { number = number, seen = saved.seen, now = saved.now, group = saved.group,
-          proposal = saved.proposal, strategy = saved.strategy }
+          proposal = saved.proposal, strategy = saved.strategy, kept_answers = answers.read(dir) }
         highest = math.max(highest, number)
       end
     end

@@ -1,5 +1,6 @@
 -- starting: what a run starts from, and the repairs and warnings before it starts: methods of the live world, except
 -- head. Called by world and the commands.
+local answers = require "apsis.live.answers"
 local programs = require "apsis.live.programs"
 local rooms = require "apsis.core.rooms"
 local wait = require "apsis.wait"
@@ -11,6 +12,24 @@ function starting.head(repo, info, manifest)
   local head, message, code = rooms.first("head", repo, manifest)
   if head == nil then return info.head end
   return head or nil, message, code
+end
+
+-- What had a proposal and no line when the last process ended, oldest first; and the first number never used.
+function starting:unfinished()
+  local found, numbering = self.runs:unfinished(self.history, function(proposal)
+    return answers.origin(self, proposal)
+  end)
+  for _, plan in ipairs(found) do plan.answered = answers.has(self, plan) end
+  return found, numbering
+end
+
+-- The first number above those of all refs: the ref of a candidate whose line was lost is not overwritten.
+function starting:after_refs()
+  local highest = -1
+  for _, ref in ipairs(self:need(self.repo:refs(self.refs))) do
+    highest = math.max(highest, tonumber(ref.name:match "/c(%d%d%d%d+)$") or -1)
+  end
+  return math.tointeger(highest) + 1
 end
 
 -- Ends commands that a killed process left running, before anything is measured beside them.

@@ -2,6 +2,7 @@
 -- experiments in flight. Owns the repository handle, the workspaces, the run's refs and its files; decides nothing.
 -- Only reads the user's tree.
 local anchors = require "apsis.live.anchors"
+local answers = require "apsis.live.answers"
 local branch = require "apsis.live.branch"
 local clock = require "apsis.core.clock"
 local environment = require "apsis.live.cage.environment"
@@ -238,12 +239,13 @@ end
 function World:save_proposal(slot)
   self:need(self.runs:open(slot))
   local parent = self:candidate(slot.proposal.parents[1])
-  slot.parent_commit = parent and parent.commit
+  slot.parent_commit, slot.origin = parent and parent.commit, answers.origin(self, slot.proposal)
   if parent and self.manifest.own_branch and not self.repo:commit_info(parent.commit) then
     self:fail(("%s (%s) is not in this clone: git fetch origin '%s*:%s*' '%s*:%s*' brings it"):format(parent.id,
       parent.commit:sub(1, 10), self.refs, self.refs, self.anchors, self.anchors), 3)
   end
   self:need(self.runs:save_proposal(slot, self.run_number))
+  answers.open(slot)
 end
 
 function World:write_prompt(slot, prompt)
@@ -255,6 +257,8 @@ end
 -- APPLY_CHANGE. A list of answers { edits | tree, text, tokens, cost, error, hypothesis ... }. prompt.md is the
 -- strategy's prompt; a provider that sends something else overwrites it.
 function World:propose(slot, prompt)
+  local kept = answers.all(self, slot, self:wanted(slot))
+  if kept then return kept end
   self:write_prompt(slot, prompt)
   return self.provider:propose(slot, prompt)
 end
@@ -262,7 +266,8 @@ end
 -- A question; mark: added to the names of its files in runs/NNNN.
 function World:ask(slot, question, mark)
   if not self.provider.ask then return { error = "this provider cannot be asked" } end
-  return self.provider:ask(slot, question, mark or "")
+  mark = mark or ""
+  return answers.once(self, slot, 1, function() return self.provider:ask(slot, question, mark) end, { question, mark })
 end
 
 -- Reads a provider's workspace back into an answer: a tree to commit, or a scope violation.
@@ -286,7 +291,7 @@ function World:read_back(answer, place)
   answer.edits = files.edits_of(place, kept, self)
 end
 
--- COMMIT. { commit, tree, changed_lines } | nil, outcome, reason.
+-- COMMIT. { commit, tree, changed_lines } | nil, outcome, reason. The same answer again gives the same commit.
 function World:commit(slot, answer)
   if answer.violation then return nil, "reverted_scope_violation", answer.violation end
   local parent, base = self:candidate(slot.proposal.parents[1]), self:base(slot)
@@ -315,20 +320,12 @@ function World:commit(slot, answer)
   local twin = self.history:twin(tree)
   local message = files.message(self, slot, slot.repair and slot.answer or answer)
   local commit = self:need(self.repo:commit { tree = tree, parents = parents,
-    ref = self.refs .. ("c%04d"):format(slot.number), message = message })
+    ref = self.refs .. ("c%04d"):format(slot.number), message = message,
+    time = math.floor(slot.answered_at or slot.now) })
   if slot.repair then self:begin_anew(slot) end
   self.runs:write(slot, "change.patch", self.repo:diff(parent.commit, commit) or "")
   return { commit = commit, tree = tree, changed_lines = changed_lines, duplicate_of = twin,
     subject = slot.plan_subject }
-end
-
--- The first number above those of all refs: the ref of a candidate whose line was lost is not overwritten.
-function World:after_refs()
-  local highest = -1
-  for _, ref in ipairs(self:need(self.repo:refs(self.refs))) do
-    highest = math.max(highest, tonumber(ref.name:match "/c(%d%d%d%d+)$") or -1)
-  end
-  return math.tointeger(highest) + 1
 end
 
 -- The evolutionary parents; with history: revert the branch's tip, which must hold the parent's tree.
@@ -378,6 +375,7 @@ function World:publish(slot, record, led)
     self.branch:push_and_revert(record)
   end
   if slot.dir then self.runs:write_json(slot, "result.json", record) end
+  answers.forget(slot)
   self.latest:add(self.history.source, record)
   self.state:finished(slot, record)
   self.keeping:note()

@@ -75,7 +75,7 @@ function baseline.run(args)
   wait.trap()
   self.world:note_head()
   self.world.state.limits, self.world.run_number = {}, math.max(self.engine.history.run, self.last.run or 0)
-  local unfinished, numbering = self.world.runs:unfinished(self.engine.history)
+  local unfinished, numbering = self.world:unfinished()
   self.world.state:carry(self.last, unfinished) -- their spending is not forgotten
   self.world.branch.tip = self.world.repo:ref(self.world.branch.ref)
   local outcome

@@ -1,6 +1,7 @@
 -- command: runs the project's CI on a candidate's commit like a verification (a clean checkout with hidden files,
 -- limits, cage), and asks a provider to repair a failed candidate: methods of the live world. Writes the output to
 -- runs/NNNN/gate.log, and the repair's prompt and answer to runs/NNNN/fix_N. gate.lua judges.
+local answers = require "apsis.live.answers"
 local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local verify = require "apsis.live.verify"
@@ -69,14 +70,16 @@ end
 
 -- Asks the provider to repair slot.repair.candidate, in a separate folder beside the first change.
 function gate:repair(slot, prompt)
+  local kept = answers.all(self, slot, 1)
+  if kept then return kept end
   local dir = slot.dir
   slot.dir = ("%s/fix_%d"):format(dir, slot.repair.attempt)
   fs.remove_tree(slot.dir)
   self:need(fs.mkdir(slot.dir))
   self:write_prompt(slot, prompt)
-  local answers = self.provider:propose(slot, prompt)
+  local given = self.provider:propose(slot, prompt)
   slot.dir = dir
-  return answers
+  return given
 end
 
 -- After a repair is committed: forgets what the previous version's verification left.

@@ -9,11 +9,11 @@ local editline = require "apsis.edit.line"
 local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
+local answering = require "apsis.live.answers"
 local messages = require "apsis.live.provider.shared.messages"
 local prompts = require "apsis.prompt"
 local random = require "apsis.random"
 local suggest = require "apsis.suggest"
-local tasks = require "apsis.core.tasks"
 local trajectory = require "apsis.trajectory"
 
 local provider = {}
@@ -206,8 +206,9 @@ function provider:propose(slot, prompt)
       answer, accounts[index] = answer_of(self, slot, list, files, in_part, index)
       return answer
     end
+    accounts[index] = ("--- answer %d of %d: given before a restart ---\n"):format(index, k)
   end
-  local answers = tasks.together(bodies)
+  local answers = answering.together(self.world, slot, bodies)
   self.world:need(fs.write(slot.dir .. "/provider_output.md", table.concat(accounts, "\n")))
   note_silence(self, answers)
   return answers

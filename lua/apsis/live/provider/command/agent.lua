@@ -1,12 +1,12 @@
 -- agent: the command provider: a coding agent, a script. It gets the prompt by stdin, file or argument and works in a
 -- workspace that holds the parent without its hidden files; its changes there are its answer. Its steps are plan, then
 -- implement (edits while planning are discarded), or implement only. Afterwards none of its processes is left.
+local answering = require "apsis.live.answers"
 local asi = require "apsis.live.provider.shared.asi"
 local failure = require "apsis.live.provider.command.failure"
 local fs = require "apsis.fs"
 local home = require "apsis.live.provider.command.home"
 local json = require "apsis.json"
-local tasks = require "apsis.core.tasks"
 local trajectory = require "apsis.trajectory"
 local usage = require "apsis.live.provider.command.usage"
 local wait = require "apsis.wait"
@@ -243,12 +243,12 @@ end
 
 -- K answers to slot's proposal, in parallel, each from a clean workspace.
 function provider:propose(slot, prompt)
-  clear(slot)
+  if not next(slot.kept_answers or {}) then clear(slot) end
   local k, bodies = self.world:wanted(slot), {}
   for index = 1, k do
     bodies[index] = function() return answer_of(self, slot, prompt, k > 1 and "_" .. index or "") end
   end
-  local answers = tasks.together(bodies)
+  local answers = answering.together(self.world, slot, bodies)
   if k > 1 then self.world:need(fs.write(slot.dir .. "/provider_output.md", joined(answers))) end
   return answers
 end
