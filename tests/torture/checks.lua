@@ -47,6 +47,25 @@ local function check_refs(one, lines)
   end
 end
 
+-- That no experiment was asked for again after its answer was on the disk, or its line; who is answered now. How many of the answers
+-- outlived a kill.
+function checks.asked_once(one, lines)
+  local counts, kept = one:askings(), 0
+  for number, count in pairs(one.answered) do
+    if counts[number] ~= count then
+      one:fail("experiment %d was answered, and then asked for %d times more", number, counts[number] - count)
+    end
+  end
+  one.answered = {}
+  for _, line in ipairs(lines) do one.answered[line.experiment] = counts[line.experiment] end
+  for _, name in ipairs(fs.list(one.dir .. "/runs") or {}) do
+    local number = math.tointeger(tonumber(name))
+    local text = number and counts[number] and fs.read(("%s/runs/%s/answers.jsonl"):format(one.dir, name))
+    if text and text:find "\n" and not one.answered[number] then one.answered[number], kept = counts[number], kept + 1 end
+  end
+  return kept
+end
+
 -- What was journalled before is there still, byte by byte.
 function checks.kept(one)
   local text, lines = checks.lines_of(one)

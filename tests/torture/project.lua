@@ -25,7 +25,7 @@ execution: {workers: %d}
 
 local providers = {
   lua = "{kind: lua, use: provider.lua}",
-  command = [[{kind: command, run: 'exec sh agent.sh "$APSIS_EXPERIMENT" %s', retries: 0}]],
+  command = [[{kind: command, run: 'exec sh agent.sh "$APSIS_EXPERIMENT" %s "%a"', retries: 0, allow: ['%a:rw']}]],
 }
 
 local files = {
@@ -43,6 +43,7 @@ end
 ]],
   -- project.answer says the same in Lua
   ["agent.sh"] = [[
+echo $1 >> "$3/askings"
 read -r seed < seed.txt
 read -r value < value.txt
 roll=$((((value * 104729 + $1 * 7919 + seed) % 1000 + 1000) % 1000))
@@ -125,13 +126,14 @@ end
 -- ("subreaper", or nil), experiments }.
 function project.make(what)
   local at = project.at
-  local self = setmetatable({ dir = at.root .. "/" .. what.name, kills = 0, seen = "" }, Project)
+  local self = setmetatable({ dir = at.root .. "/" .. what.name, kills = 0, seen = "", answered = {} }, Project)
   for key, value in pairs(what) do self[key] = value end
   self.title = ("%d worker%s, %s provider%s"):format(self.workers, self.workers == 1 and "" or "s", self.provider,
     self.cage and ", " .. self.cage or "")
   assert(fs.mkdir(self.dir))
   assert(fs.mkdir(at.environment.HOME))
-  local provider = providers[self.provider]:gsub("%%s", at.tag)
+  assert(fs.mkdir(self.dir .. ".asked"))
+  local provider = providers[self.provider]:gsub("%%s", at.tag):gsub("%%a", self.dir .. ".asked")
   for path, text in pairs(files) do assert(fs.write(self.dir .. "/" .. path, text)) end
   assert(fs.write(self.dir .. "/seed.txt", self.number .. "\n"))
   assert(fs.write(self.dir .. "/manifest.yaml", manifest:format(self.number, at.tag, provider, self.experiments, self.workers)))
@@ -163,7 +165,18 @@ function Project:start()
   end }
 end
 
+-- How often each experiment was asked for; and in all.
+function Project:askings()
+  local counts, sum = {}, 0
+  for number in (fs.read(self.dir .. ".asked/askings") or ""):gmatch "(%d+)\n" do
+    number, sum = math.tointeger(tonumber(number)), sum + 1
+    counts[number] = (counts[number] or 0) + 1
+  end
+  return counts, sum
+end
+
 function Project:remove()
+  fs.remove_tree(self.dir .. ".asked")
   fs.remove_tree(self.dir)
 end
 

@@ -3,7 +3,8 @@
 -- supervisor or the init of a command's cage, or the shell of a verifier or of a provider. Projects have 1, 4 and 16 workers, a Lua
 -- function or a command as provider, cages in namespaces or as subreapers, in turn, until KILLS kills have hit. Each line journalled
 -- before a kill is there after it, byte by byte, with its ref, and nothing of the commands runs; what lost a part of its cage is booked
--- once, as such a crash; at the end numbers, branch, objects and the strategy's plans are as if nothing had happened, and where apsis
+-- once, as such a crash; what was answered is not asked for again;
+-- at the end numbers, branch, objects and the strategy's plans are as if nothing had happened, and where apsis
 -- alone was killed, with one worker, the journal equals that of a run that was left alone. Exit 1 says what differed, and keeps the
 -- project.
 local checks = require "checks"
@@ -44,7 +45,7 @@ local MOST_KILLS = math.max(4, math.min(40, wanted // 5)) -- of one project
 local names = { "apsis", "supervisor", "init", "verifier", "provider" }
 local deck = { apsis = 2, supervisor = 1, init = 1, verifier = 1, provider = 1 } -- how many of each are dealt at once
 local totals = { kills = 0, sessions = 0, projects = 0, lines = 0, slowest = 0, slowest_cage = 0, booked = 0, late = 0, redone = 0,
-  of = {}, workers = {} }
+  answers_kept = 0, askings = 0, asked_lines = 0, of = {}, workers = {} }
 local dealt = {}
 for _, kind in ipairs(names) do totals.of[kind], dealt[kind] = 0, 0 end
 
@@ -91,6 +92,10 @@ local function torture(number)
   checks.strays(one)
   checks.finished(one, lines)
   if one.workers == 1 and one.victims == "apsis" then checks.same(one, lines, session.alone(one)) end
+  if one.provider == "command" then
+    local _, askings = one:askings()
+    totals.askings, totals.asked_lines = totals.askings + askings, totals.asked_lines + #lines - 1
+  end
   totals.projects, totals.lines = totals.projects + 1, totals.lines + #lines
   print(("project %d, %s: %d kills, %d lines; %d of %d kills in all"):format(number, one.title, one.kills, #lines, totals.kills, wanted))
   io.stdout:flush()
@@ -128,6 +133,8 @@ assert(totals.booked + totals.late + totals.redone == totals.kills - totals.of.a
 print(("nothing lost: %s kills (%s), %d starts, %d projects (workers %s), %s lines; 0 lost, 0 repeated, 0 stray; the last process was "
   .. "gone %.3f s after its kill at most"):format(grouped(totals.kills), counted(names, totals.of), totals.sessions, totals.projects,
   table.concat(covered(), ", "), grouped(totals.lines), math.max(totals.slowest, totals.slowest_cage)))
+print(("%d askings for %d lines of commands: %d were lost to a kill; %d answers were on the disk at a kill, and none of them was asked "
+  .. "for again"):format(totals.askings, totals.asked_lines, totals.askings - totals.asked_lines, totals.answers_kept))
 print(("of the %d kills that were not of apsis %d are a crash in the journal, %d came when the command had ended and its cage was still "
   .. "there, %d were followed by one of apsis, which did the experiment again"):format(totals.kills - totals.of.apsis, totals.booked,
   totals.late, totals.redone))
