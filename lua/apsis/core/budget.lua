@@ -78,7 +78,7 @@ end
 -- What a provider may take for a proposal, { tokens, usd }: the world's word, else the mean of what answers so far took
 -- times how many are asked for, else 0; and whether that is known. nil if neither is limited, or nobody is asked.
 function Budget:needs(world, proposal)
-  if not self.estimates or proposal.edits or proposal.measure then return nil end
+  if not self.estimates or proposal.edits or proposal.measure or proposal.handed then return nil end
   local tokens, usd
   if world.estimate then tokens, usd = world:estimate(proposal) end
   local k = proposal.k or 1

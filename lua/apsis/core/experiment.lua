@@ -90,29 +90,42 @@ local function resample(engine, slot, given)
   return again
 end
 
--- Asks the provider and lets the strategy choose; at most three more times. An answer, or nil and an ended result.
+-- The provider's answers to a slot's proposal. nil and an ended result if the prompt cannot be written.
+local function ask_provider(engine, slot)
+  local prompt, ended
+  if engine.world.wants_prompt then prompt, ended = prompt_of(engine, slot) end
+  if ended then return nil, ended end
+  local refused
+  if engine.strategy.own.prompt then
+    slot.ask_prompt = function()
+      local text
+      text, refused = prompt_of(engine, slot)
+      return text, refused
+    end
+  end
+  local answers = engine.world:propose(slot, prompt)
+  take(engine, slot, answers)
+  if refused then return nil, refused end
+  return answers
+end
+
+-- Lets the strategy choose among the answers that were handed in, or the provider's; asks the provider at most three
+-- more times. An answer, or nil and an ended result.
 local function choose(engine, slot)
   for attempt = 0, 3 do
     if slot.proposal.edits then return { edits = slot.proposal.edits, tokens = 0, cost = 0 } end
-    local prompt, ended
-    if engine.world.wants_prompt then prompt, ended = prompt_of(engine, slot) end
-    if ended then return nil, ended end
-    local refused
-    if engine.strategy.own.prompt then
-      slot.ask_prompt = function()
-        local text
-        text, refused = prompt_of(engine, slot)
-        return text, refused
-      end
-    end
-    local answers = engine.world:propose(slot, prompt)
-    take(engine, slot, answers)
-    if refused then return nil, refused end
+    local handed = engine.intake and engine.intake:answers(slot)
+    local answers, ended = handed, nil
+    if not handed then answers, ended = ask_provider(engine, slot) end
+    if not answers then return nil, ended end
     local choice, detail = select_answer(engine, slot, answers)
     if choice ~= "resample" then
       if choice and answers[choice].error then return nil, failed("skipped_provider_failure", answers[choice].error) end
       if choice then return answers[choice] end
       return nil, detail
+    end
+    if handed then
+      return nil, failed("skipped_not_selected", "the strategy asked for another answer, and this one was handed in")
     end
     if attempt == 3 then break end
     local again

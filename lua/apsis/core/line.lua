@@ -19,7 +19,8 @@ local ids = { list = "string" }
 
 local planned = { keys = { parents = ids, operator = "string", inspirations = ids, model = "string", k = "whole",
   complexity = "string", title = "string", answer = "string", notes = "table", edits = ids, measure = ids,
-  repeats = "whole", stage = "whole", items = ids, split = "string" }, needs = { "parents", "operator" } }
+  repeats = "whole", stage = "whole", items = ids, split = "string", handed = "string" },
+  needs = { "parents", "operator" } }
 
 line.fields = {
   { "experiment", "number", "planner", "its number; the first baseline has 0", of = "slot.number", folded = true,

@@ -231,7 +231,7 @@ function Engine:run(options)
   self.scheduler:spawn(planner.run, self, options.unfinished or {})
   local ended, message, code = run_tasks(self)
   if not ended then return nil, message, code end
-  if ended == "done" then return { reason = self.stopping } end
+  if ended == "done" then return { reason = self.stopping, waiting = self.waiting } end
   return { reason = "interrupted", interrupted = true, abandoned = self.flying }
 end
 

@@ -19,6 +19,7 @@ local function open_slot(self, number, plan, group)
     context = plan.context, reserved = { iterations = nil, measurements = nil },
     phase = "PLAN", proposal = nil, answer = nil, answered = nil, change = nil, candidate = nil, metric_name = nil,
     measurement = nil, measurements = nil, value = nil, stage = nil } -- room for what every experiment gets
+  plan.proposal.handed = plan.handed
   local barred = self.world.bars and self.world:bars(plan.proposal)
   if barred then slot.ended = { outcome = "skipped_not_selected", reason = barred } end
   self.budget:open(self.world, slot, plan)
@@ -59,9 +60,7 @@ end
 
 local function next_number(self)
   local number = math.max(self.numbering, self.history.last_experiment + 1)
-  if self.flying > 0 then
-    for planned in pairs(self.slots) do number = math.max(number, planned + 1) end
-  end
+  for planned in pairs(self.slots) do number = math.max(number, planned + 1) end
   return number
 end
 
@@ -134,12 +133,25 @@ local function context_of(self)
   return context
 end
 
--- One round of halt and plan. "halt" | "nothing" | "started" with the slots in plan | "error".
-local function plan_round(self, plan)
+-- What is to be tried of something that was handed in: a list of one proposal. Nobody chooses a model or asks for it.
+local function handed_in(self, plan, given)
+  plan.handed = given.id
+  local proposal, wrong = proposals.check(given.proposal, self.history)
+  if proposal then return { proposal } end
+  plan.ended = { outcome = "skipped_not_selected", reason = wrong }
+  return { { operator = given.proposal.operator, parents = { self.history.best.id } } }
+end
+
+local NOBODY_ASKED <const> = { { edits = {} } } -- what a proposal that was handed in takes of the budget
+
+-- One round of halt and plan; given: what was handed in, tried instead of what plan returns. "halt" | "nothing" |
+-- "started" with the slots in plan | "error".
+local function plan_round(self, plan, given)
   local number = plan.number
   local reason, message = halted(self, plan)
   local list
-  if reason == nil then list, message = planned(self, plan) end
+  if reason == nil and given then list = handed_in(self, plan, given)
+  elseif reason == nil then list, message = planned(self, plan) end
   if reason == false or list == false then
     strategy_error(self, plan, message)
     return "error"
@@ -147,9 +159,11 @@ local function plan_round(self, plan)
   if not reason and not list then return "nothing" end
   if list then
     local wait
-    self.models:fill(list, self.seed, number, self.slots)
-    best_of.limit(self, list)
-    reason, wait = self.budget:refuses(self.world, list)
+    if not given then
+      self.models:fill(list, self.seed, number, self.slots)
+      best_of.limit(self, list)
+    end
+    reason, wait = self.budget:refuses(self.world, given and NOBODY_ASKED or list)
     if wait and self.flying > 0 then return "nothing" end
   end
   if reason then
@@ -162,12 +176,14 @@ end
 
 -- The same under the decision lock; what was planned then starts.
 local function plan_once(self)
+  local given = self.intake and self.intake:next(self)
+  if given == false then return "nothing" end
   self.deciding:lock()
   if self.world.context then self.world:context(self) end
   local number, now = next_number(self), self.world:now()
   local plan = { number = number, seen = self.history.count, now = now, view = self:view(number, now),
     context = context_of(self), proposal = nil, nil }
-  local result = plan_round(self, plan)
+  local result = plan_round(self, plan, given)
   self.deciding:unlock()
   for index = 1, #plan do start(self, plan[index]) end
   return result
@@ -192,14 +208,15 @@ local function redo(self, unfinished)
   local groups = {}
   for _, plan in ipairs(unfinished) do self.budget:carry(plan.tokens or 0, plan.cost or 0) end
   for _, plan in ipairs(unfinished) do
-    plan.proposal.experiment = nil
+    plan.handed, plan.proposal.handed, plan.proposal.experiment = plan.proposal.handed, nil, nil
     local k, trajectory = plan.proposal.k, plan.proposal.trajectory
     best_of.undo(plan.proposal)
     local proposal, wrong = proposals.check(plan.proposal, self.history)
     if proposal and plan.answered then proposal.k, proposal.trajectory = k, trajectory
-    elseif proposal then best_of.limit(self, { proposal }) end
+    elseif proposal and not plan.handed then best_of.limit(self, { proposal }) end
     plan.ended = not proposal and { outcome = "skipped_strategy_error",
-      reason = "the saved proposal cannot be done again: " .. wrong } or of_another(self, plan)
+      reason = "the saved proposal cannot be done again: " .. wrong } or not plan.handed and of_another(self, plan)
+      or nil
     plan.proposal = proposal or { operator = plan.proposal.operator, parents = { self.history.best.id } }
     local shape = plan.group and plan.group.size > 1 and plan.group or nil
     if not shape then
@@ -243,14 +260,15 @@ function planner.run(self, unfinished)
       if result == "halt" then break end
       if result == "nothing" then
         if self.flying == 0 then
-          self.stopping = "the strategy plans nothing more"
+          self.waiting = self.intake ~= nil and self.intake.only
+          self.stopping = not self.waiting and "the strategy plans nothing more" or nil
           break
         end
-        wait_for_room(self)
+        if self.intake and self.intake.only then self.intake:pause() else wait_for_room(self) end
       end
     end
   end
-  if self.judge then final(self) end
+  if self.judge and not self.waiting then final(self) end
 end
 
 return planner

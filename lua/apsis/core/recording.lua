@@ -16,7 +16,8 @@ Recording.__index = Recording
 local function entry_of(line, at)
   return { at = at, experiment = line.experiment, number = line.group or line.experiment, group = line.group,
     seen = line.seen, run = line.run, planned = line.planned or 0, seed = line.seed, context = line.context or {},
-    strategy = line.strategy, failed = line.outcome == "skipped_strategy_error", proposal = line.proposal,
+    strategy = line.strategy, handed = line.proposal.handed ~= nil,
+    failed = line.outcome == "skipped_strategy_error", proposal = line.proposal,
     plan = line.plan or line.proposal }
 end
 
@@ -24,7 +25,7 @@ end
 local function plan_of(entries)
   local first = entries[1]
   return { number = first.number, seen = first.seen, run = first.run, planned = first.planned, seed = first.seed,
-    context = first.context, strategy = first.strategy, entries = entries }
+    context = first.context, strategy = first.strategy, handed = first.handed, entries = entries }
 end
 
 -- The plans made when `seen` lines were folded, in order of their numbers, and their entries. They are read from the
@@ -55,8 +56,9 @@ local function was_planned(line)
 end
 
 -- read(journal) -> recording { count (of lines), planned (whether there is a plan) } | nil, message, code. A plan = {
--- number, seen, run, planned (when), seed, context, strategy, entries (one, or those of a group) }; an entry that ended
--- in a strategy's error is `failed`. visit(line, at) is called for every line.
+-- number, seen, run, planned (when), seed, context, strategy, handed (it was handed in, no strategy planned it), entries
+-- (one, or those of a group) }; an entry that ended in a strategy's error is `failed`. visit(line, at) is called for
+-- every line.
 function recording.read(journal, visit)
   local self = setmetatable({ journal = journal, count = 0, planned = false, opening = {}, open = {} }, Recording)
   local ok, message, code = journal:each(function(line, at)

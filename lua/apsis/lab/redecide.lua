@@ -309,7 +309,7 @@ end
 -- Compares a plan with the recorded one, until the first that asks for something else.
 local function compare_plan(self, plan, view)
   local plans = self.result.plans
-  if plans.differs or self.failed then return end
+  if plans.differs or plan.handed or self.failed then return end
   local list, message = recordings.planned(self.engine, plan, view)
   if not list then return fail(self, plan.number, message) end
   plans.compared = plans.compared + 1

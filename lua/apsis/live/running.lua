@@ -78,7 +78,7 @@ function running.open(spec)
 end
 
 -- The status left by a run that did not end properly: killed, interrupted, or stopped by an error. Its spending counts.
-local unended = { running = true, paused = true, interrupted = true, stopped = true }
+local unended = { running = true, paused = true, waiting = true, interrupted = true, stopped = true }
 
 -- How many experiments in flight count as iterations when they are restarted.
 local function changes_among(unfinished)
@@ -93,7 +93,7 @@ end
 -- in flight is not of what --iterations asks for; with spec.in_all it is. note.before: what it had before that.
 local function plan_run(self, spec, unfinished)
   local history, last = self.engine.history, self.last
-  local again = unended[last.status] and last.run ~= nil and last.run >= history.run
+  local again = unended[last.status] and last.run ~= nil and last.run >= history.run and not spec.new_run
   local number = again and last.run or math.max(history.run, last.run or 0) + 1
   local limits = {}
   for kind, value in pairs(self.manifest.budget or {}) do limits[kind] = value end
@@ -113,7 +113,18 @@ local function plan_run(self, spec, unfinished)
   return number, limits, again
 end
 
-local function check_ready(self, at)
+-- The provider that the manifest has, as far as it can be used; or, if a run can do without, what stands in for it.
+local function provide(self, baseline, stand_in)
+  local manifest, live = self.manifest, self.world
+  local lacks = programs.provider_lacks(live, not manifest.own_branch and baseline.commit or nil)
+  local ok, message, code = nil, lacks and "provider: " .. lacks, 4
+  if not lacks then ok, message, code = live:open_provider() end
+  if ok or not stand_in then return ok, message, code end
+  live.provider, live.wants_prompt = stand_in, nil
+  return true
+end
+
+local function check_ready(self, at, stand_in)
   local baseline = self.engine.history.newest_baseline
   if not baseline then return nil, ("no baseline: run `apsis baseline%s` first"):format(at), 3 end
   if not baseline.value then
@@ -133,11 +144,9 @@ local function check_ready(self, at)
   if lacking then return nil, lacking, 3 end
   ok, message, code = self:check_prompts()
   if not ok then return nil, message, code end
-  local why = programs.provider_lacks(self.world, not self.manifest.own_branch and baseline.commit or nil)
-  if why then return nil, "provider: " .. why, 4 end
   local uncounted = providers.uncounted(self.manifest.provider, self.manifest.budget)
-  if uncounted then self:log("warn", uncounted) end
-  return self.world:open_provider()
+  if uncounted and not stand_in then self:log("warn", uncounted) end
+  return provide(self, baseline, stand_in)
 end
 
 local function result_of(self, outcome, before, outcomes_before)
@@ -149,7 +158,7 @@ local function result_of(self, outcome, before, outcomes_before)
   local best = history.best
   local initial = self.initial or history.baseline and history.baseline.value
   return { run = self.engine.run_number, experiments = history.count - before, outcomes = outcomes,
-    reason = outcome.reason,
+    reason = outcome.reason, waiting = outcome.waiting or nil,
     interrupted = outcome.interrupted or false, exhausted = self.engine.judge and self.engine.judge.exhausted or nil,
     best = best and { candidate = best.id, value = best.value, commit = best.commit } or json.null,
     unanswered = history.count > before and outcomes.skipped_provider_failure == history.count - before
@@ -160,11 +169,12 @@ end
 local GARBAGE_PAUSE = 125 -- per cent: what a run holds is little and stays, so that memory stays where it is
 
 -- Runs experiments in an opened session until something ends them. spec: { at = the directory for messages, iterations,
--- minutes, in_all, compare_at_end (false: no final comparison), quiet }. { run, experiments, outcomes, reason,
+-- minutes, in_all, compare_at_end (false: no final comparison), quiet, new_run (also if the last one has not ended),
+-- stand_in (in place of a provider that is missing) }. { run, experiments, outcomes, reason,
 -- interrupted, exhausted, unanswered (the last reason, if the provider failed in every experiment), best, gain,
 -- baseline, delta } | nil, message, exit code.
 function running.experiments(self, spec)
-  local ok, message, code = check_ready(self, spec.at)
+  local ok, message, code = check_ready(self, spec.at, spec.stand_in)
   if not ok then return nil, message, code end
   wait.trap()
   local engine, note = self.engine, self.world.state
@@ -180,7 +190,7 @@ function running.experiments(self, spec)
     self:say(("going on with run %d: %d lines journalled, %d experiments in flight done again"):format(number,
       engine.history.count, #unfinished))
   end
-  self.world:note_head(engine.history.baseline)
+  if not spec.stand_in then self.world:note_head(engine.history.baseline) end
   self.world:repair_branch()
   self.world.repo:renew() -- what it read of packs and refs until here is not needed while the run lasts
   collectgarbage("setpause", GARBAGE_PAUSE)
@@ -193,7 +203,8 @@ function running.experiments(self, spec)
     pcall(note.save, note, engine, "stopped", message)
     return nil, message, code
   end
-  note:save(engine, outcome.interrupted and "interrupted" or "finished", outcome.reason)
+  note:save(engine, outcome.interrupted and "interrupted" or outcome.waiting and "waiting" or "finished",
+    outcome.reason)
   return result_of(self, outcome, before, outcomes_before)
 end
 

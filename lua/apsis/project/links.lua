@@ -39,7 +39,8 @@ function links.none_in(root, path)
   return true
 end
 
-local files = { ".apsis/.gitignore", ".apsis/autoloop.json", ".apsis/fold", ".apsis/lock", ".apsis/packs.json",
+local files = { ".apsis/.gitignore", ".apsis/autoloop.json", ".apsis/fold", ".apsis/inbox/done", ".apsis/inbox/last",
+  ".apsis/lock", ".apsis/packs.json",
   ".apsis/pause", ".apsis/turn", "logs/.gitignore", "logs/apsis.log", "logs/directions.jsonl", "logs/results.jsonl",
   "logs/state.json", "runs/.gitignore", "runs/.history.json", "runs/.history.json~" }
 

@@ -79,13 +79,15 @@ end
 -- nil, message, code.
 local function check_all(self, recording)
   local engine, name = open_fold(self), self.strategy.name
-  local result = { lines = recording.count, compared = 0, of_other_strategies = 0, other_strategies = json.array {},
-    differing = json.array {} }
+  local result = { lines = recording.count, compared = 0, handed_in = 0, of_other_strategies = 0,
+    other_strategies = json.array {}, differing = json.array {} }
   local seen = {}
   local ok, message, code = engine:fold(function()
     for _, plan in ipairs(recording:folded(engine.history.count)) do
       local count = compared_of(plan)
-      if plan.strategy ~= name then
+      if plan.handed then
+        result.handed_in = result.handed_in + count
+      elseif plan.strategy ~= name then
         result.of_other_strategies = result.of_other_strategies + count
         if plan.strategy and not seen[plan.strategy] then table.insert(result.other_strategies, plan.strategy) end
         seen[plan.strategy or ""] = true
@@ -117,10 +119,13 @@ local function check(self, args, recording)
   if args.json then
     print(json.encode(result))
   else
-    print(("%s; %d plans compared, %d differ%s"):format(recorded_lines(result.lines), result.compared, #differing,
-      others > 0 and ("; %d were planned by another strategy than %s"):format(others, self.strategy.name) or ""))
+    local handed_in = result.handed_in > 0 and ("; %d were handed in, not planned"):format(result.handed_in) or ""
+    print(("%s; %d plans compared, %d differ%s%s"):format(recorded_lines(result.lines), result.compared, #differing,
+      handed_in, others > 0 and ("; %d were planned by another strategy than %s"):format(others, self.strategy.name)
+      or ""))
   end
-  if result.compared == 0 then return 5, nothing_compared(result) end
+  local some = result.compared > 0 or result.handed_in > 0 and others == 0
+  if not some then return 5, nothing_compared(result) end
   if #differing == 0 then return 0 end
   local text = table.concat(differing, "\n", 1, math.min(SHOWN, #differing))
   if #differing > SHOWN then text = text .. ("\nand %d more"):format(#differing - SHOWN) end

@@ -25,6 +25,8 @@ local function loop_text(facts, at)
   local reason = facts.reason ~= json.null and facts.reason ~= text and show.line(facts.reason, 200) or nil
   if text == "interrupted" or text == "stopped in the middle" then
     text = ("%s; `apsis run%s` goes on from there"):format(text, at)
+  elseif text == "waiting" then
+    text = "waiting for the next submission"
   end
   return text .. (reason and ": " .. reason or "")
 end

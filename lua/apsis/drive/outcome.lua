@@ -1,0 +1,88 @@
+-- outcome: what became of a request: its journal line, or why there is none; how it is printed; and its exit code.
+-- Called by the commands.
+local fs = require "apsis.fs"
+local inboxes = require "apsis.drive.inbox"
+local json = require "apsis.json"
+local lock = require "apsis.live.lock"
+local note = require "apsis.live.note"
+local reader = require "apsis.live.reader"
+local show = require "apsis.cli.table"
+
+local outcome = {}
+
+-- Exit codes beside the usual ones.
+outcome.codes = { kept = 0, rejected = 1, pending = 6, over = 7 }
+
+local nexts = {
+  kept = "go on from it: `apsis next`, or change more and submit again",
+  rejected = "change something else and submit again, or ask `apsis next`",
+  pending = "wait again",
+  over = "a person can begin another run: `apsis run`, or `apsis submit --new-run`",
+}
+
+-- The line of an experiment | nil, message, code. The project is folded again, for a run may have gone on.
+local function line_of(home, dir, experiment)
+  local self, message, code = reader.open(dir)
+  if not self then return nil, message, code end
+  local index = self.history:line_of(experiment)
+  if not index then return nil end
+  local record = self.history:at(index)
+  return { state = record.kept and "kept" or "rejected", record = record, reader = self, home = home,
+    text = self.session.journal:text(index) }
+end
+
+-- What became of a request, by its id, s0001, or the candidate's that `apsis next` gave, c0007: { state = kept,
+-- rejected, over or pending } | nil, message, code.
+function outcome.of(home, dir, id)
+  local box = inboxes.new(home)
+  local number = math.tointeger(tonumber(id:match "^c(%d+)$"))
+  local closed = not number and box:closed(id)
+  if closed and closed.over then return { state = "over", reason = closed.over, id = id } end
+  number = number or closed and closed.experiment
+  if number then
+    local found, message, code = line_of(home, dir, number)
+    if found then found.id = id end
+    if found or message then return found, message, code end
+  end
+  if box:read(id) or number and fs.stat(("%s/runs/%04d/proposal.json"):format(home, number)) then
+    return { state = "pending", id = id, home = home }
+  end
+  return nil, ("%s is not known here: `apsis submit` prints an id, and `apsis log` has the candidates"):format(
+    show.line(id, 40)), 2
+end
+
+-- "better by 15", "worse by 3", "equal": against the best of its time.
+local function standing(record)
+  local mark = show.mark(record)
+  return mark ~= "" and (", %s%s the best so far"):format(show.delta(record.delta), mark == "" and "" or ": " .. mark
+    .. (mark == "equal" and " to" or " than")) or ""
+end
+
+local function text_of(found)
+  local record = found.record
+  if found.state == "over" then return ("%s was not tried: the loop is over: %s"):format(found.id, found.reason) end
+  if found.state == "pending" then
+    local pid = lock.holder(found.home)
+    local where = pid and ("being worked off by process %d"):format(pid) or "nobody works on it"
+    return ("%s is not done yet (%s, %s)"):format(found.id, note.read(found.home).status or "waiting", where)
+  end
+  local unit = found.reader.manifest.metric.unit
+  local value = record.value and (": %s = %s%s (%s)"):format(record.measured_by.name, show.number(record.value, unit),
+    standing(record), record.measured_by:words()) or ""
+  local why = record.rollback_reason and "\nreason: " .. show.reason(record.rollback_reason, found.home) or ""
+  return ("%s %s%s%s"):format(record.id, record.outcome, value, why)
+end
+
+-- Prints what became of a request; its exit code.
+function outcome.print(found, as_json)
+  if as_json then
+    print(json.encode { id = found.id, result = found.state, reason = found.reason, next = nexts[found.state],
+      line = found.text and json.decode(found.text) or nil })
+  else
+    print(show.wrap(text_of(found), show.width(), "  "))
+    print(show.wrap("next: " .. nexts[found.state], show.width(), "  "))
+  end
+  return outcome.codes[found.state]
+end
+
+return outcome

@@ -1,0 +1,85 @@
+-- work: sees to it that a request is worked off: by whoever holds the run's lock; if nobody does, by this process, or
+-- by one in the background. Called by the commands.
+local fs = require "apsis.fs"
+local host = require "apsis.host"
+local lock = require "apsis.live.lock"
+local outcome = require "apsis.drive.outcome"
+local progress = require "apsis.cli.progress"
+local quoted = require("apsis.project.path").quoted
+local running = require "apsis.live.running"
+local wait = require "apsis.wait"
+
+local work = {}
+
+local POLL_S <const> = 0.1
+
+-- Stands in for a provider that the manifest lacks: only what was handed in is tried.
+local nobody = {}
+function nobody.propose() return { { error = "no provider: only what is submitted is tried" } } end
+function nobody.ask() return { error = "no provider can be asked" } end
+
+-- The last run has ended, so that nothing is tried before a person begins another.
+local function over(session)
+  local last = session.last
+  return last.status == "finished" and last.run == math.max(last.run or 0, session.engine.history.run)
+    and (last.reason or "the run has ended") or nil
+end
+
+-- Works off what waits, as the one that holds the run's lock. options: new_run, quiet. true | nil, message, code, why
+-- ("LOCKED"); message "interrupted".
+function work.once(dir, options)
+  local session, message, code, why = running.open { dir = dir, overrides = {}, configured = function() return true end,
+    progress_line = progress.new { quiet = options.quiet } }
+  if not session then return nil, message, code, why end
+  session.driven = true
+  local result
+  local ended = not options.new_run and over(session)
+  if ended then
+    require("apsis.drive.intake").new(session, true):refuse(ended)
+  else
+    result, message, code = running.experiments(session, { at = "", stand_in = nobody, quiet = true,
+      new_run = options.new_run })
+    session.progress_line:clear()
+  end
+  if result and not result.interrupted and not result.waiting then session.engine.intake:refuse(result.reason) end
+  session:close()
+  if ended then return true end
+  if result and result.interrupted then return nil, "interrupted", 130 end
+  return result and true, message, code
+end
+
+-- Starts a process in the background that works off what waits until a request has its line; its messages are in
+-- logs/submit.log. true | nil, message, 3.
+function work.background(home, dir, id)
+  local ok, message = fs.mkdir(home .. "/logs")
+  if not ok then return nil, message, 3 end
+  local command = ("trap '' HUP; cd / && $(command -v setsid) %s wait %s -C %s --json </dev/null >>%s 2>&1 &"):format(
+    quoted(host.executable), quoted(id), quoted(dir), quoted(home .. "/logs/submit.log"))
+  if os.execute(command) then return true end
+  return nil, "no process could be started in the background", 3
+end
+
+-- Waits until a request has its line or the loop is over; if nobody works on it, this process does (with a deadline:
+-- one in the background). options: timeout_s, new_run, quiet. What outcome.of returns.
+function work.wait(self, id, options)
+  local deadline = options.timeout_s and wait.now() + options.timeout_s
+  local started
+  while true do
+    local found, message, code = outcome.of(self.home, self.dir, id)
+    if not found or found.state ~= "pending" or deadline and wait.now() >= deadline then return found, message, code end
+    local free = not lock.holder(self.home)
+    if free and deadline then
+      if started then return found end
+      started, message, code = work.background(self.home, self.dir, id)
+      if not started then return nil, message, code end
+    elseif free then
+      local done, why
+      done, message, code, why = work.once(self.dir, options)
+      if not done and why ~= "LOCKED" then return nil, message, code end
+      options.new_run = nil
+    end
+    if not wait.sleep(POLL_S) then return nil, "interrupted", 130 end
+  end
+end
+
+return work

@@ -1,0 +1,166 @@
+#!/bin/bash
+# submit and wait: what a folder changed becomes an experiment of the run, which apsis decides.
+. tests/cli/lib.sh
+
+PROVIDER='' # nobody but who submits
+new_project tiny
+echo 10 >value.txt
+commit ten
+apsis baseline -q
+
+result() { json result; }
+
+item "a better file is kept, a worse one is not; the exit codes differ"
+echo 12 >value.txt
+apsis submit --title 'twelve' --asi hypothesis='more is more' --asi island=3
+is "exit" "$code" 0
+like "text" "$out" "^c0001 kept: score = 12, \+2: better than the best so far"
+is "title" "$(field 1 proposal | grep -o '"title":"[a-z]*"')" '"title":"twelve"'
+is "hypothesis" "$(field 1 hypothesis)" "more is more"
+like "note" "$(field 1 notes)" '"island":"3"'
+is "operator" "$(field 1 operator)" submitted
+is "the user's file" "$(cat value.txt)" 12
+is "the best" "$(git show apsis/tiny:value.txt)" 12
+echo 5 >value.txt
+apsis submit --json
+is "exit" "$code" 1
+is "result" "$(result)" rejected
+is "outcome" "$(json line.outcome)" reverted_worse_metric
+end_item
+
+item "what was tried, and what is not changed, is not tried again"
+apsis submit
+is "exit" "$code" 1
+like "text" "$out" "c0003 skipped_duplicate"
+git checkout -q value.txt
+apsis submit
+is "exit" "$code" 2
+like "message" "$err" "nothing to submit"
+is "lines" "$(lines)" 4
+end_item
+
+item "a parent can be named, and a linked working tree belongs to the project"
+git worktree add -q "$T/linked" refs/apsis/tiny/c0001
+echo 13 >"$T/linked/value.txt"
+cd "$T/linked" && apsis submit
+cd "$T/tiny" || exit 1
+is "exit" "$code" 0
+is "its HEAD is the parent" "$(field 4 parents)" '["c0001"]'
+git worktree remove --force "$T/linked"
+mkdir "$T/copy" && cp value.txt "$T/copy" && echo 14 >"$T/copy/value.txt"
+apsis submit "$T/copy" -C .
+is "exit" "$code" 2
+like "message" "$err" "no checkout of git.*--parent"
+apsis submit "$T/copy" -C . --parent best
+is "outcome" "$(field 5 outcome)" reverted_scope_violation # the copy lacks other files
+end_item
+
+item "the run is one run, waits between submissions, and replays"
+is "run" "$(field 1 run) $(field 5 run)" "1 1"
+apsis status
+like "status" "$out" "waiting for the next submission"
+apsis replay --check
+is "exit" "$code" 0
+like "replay" "$out" "6 recorded lines; 0 plans compared, 0 differ; 5 were handed in"
+end_item
+
+item "without waiting there is an id, and wait has the result"
+echo 15 >value.txt
+apsis submit --no-wait
+like "id" "$out" '^s0006$'
+apsis wait "$out"
+is "exit" "$code" 0
+like "text" "$out" "^c0006 kept"
+apsis wait s0006 --json
+is "again" "$(result) $(json line.experiment)" "kept 6"
+apsis wait s0099
+is "exit" "$code" 2
+like "message" "$err" "s0099 is not known here"
+end_item
+
+item "wait with a timeout only waits, and the work goes on"
+new_project slow
+echo 1 >value.txt
+echo 'while [ ! -e '"$T/go"' ]; do sleep 0.1; done; echo "METRIC score=$(cat value.txt)"' >evaluate.sh
+commit slow
+touch "$T/go"
+apsis baseline -q
+rm "$T/go"
+echo 2 >value.txt
+apsis submit --timeout 0.5
+is "exit" "$code" 6
+like "text" "$out" "s0001 is not done yet"
+apsis wait s0001 --timeout 0 --json
+is "exit" "$code" 6
+is "result" "$(result)" pending
+touch "$T/go"
+apsis wait s0001
+is "exit" "$code" 0
+end_item
+
+item "several at once are each tried once, as many at a time as there are workers"
+EXTRA='execution: {workers: 2}' new_project many
+apsis baseline -q
+for n in 3 1 4 2; do
+    git worktree add -q --detach "$T/many-$n"
+    echo $n >"$T/many-$n/value.txt"
+done
+for n in 3 1 4 2; do "$APSIS" submit "$T/many-$n" >/dev/null 2>&1 & done
+wait
+is "lines" "$(lines)" 5
+is "best" "$(git show apsis/many:value.txt 2>/dev/null || git show apsis/tiny:value.txt)" 4
+is "each once" "$(grep -o '"handed":"s[0-9]*"' logs/results.jsonl | sort | uniq -c | grep -vc ' 1 ')" 0
+end_item
+
+item "an apsis run takes what is submitted between its own experiments"
+PROVIDER='provider: {kind: lua, use: propose.lua}' new_project run
+cat >propose.lua <<'END'
+return function(proposal)
+  while proposal.experiment == 2 and not io.open(os.getenv "GO") do end
+  return { ["value.txt"] = proposal.experiment .. "\n" }
+end
+END
+commit propose
+apsis baseline -q
+GO=$T/go2 "$APSIS" run --iterations 4 -q >/dev/null 2>&1 &
+until [ "$(lines)" = 2 ]; do sleep 0.05; done
+echo 100 >value.txt
+"$APSIS" submit --json >"$T/submitted" 2>"$T/err" &
+until [ -e .apsis/inbox/s0001.json ]; do sleep 0.05; done
+touch "$T/go2"
+wait
+out=$(cat "$T/submitted")
+is "kept" "$(result)" kept
+is "as the third" "$(field 3 operator)" submitted
+is "four in all" "$(lines)" 5
+end_item
+
+item "the budget ends the run for submissions too, and a person begins another"
+PROVIDER='' EXTRA='budget: {iterations: 2}' new_project over
+apsis baseline -q
+for n in 1 2 3; do
+    echo $n >value.txt
+    apsis submit
+done
+is "exit" "$code" 7
+like "why" "$out" "the loop is over: budget: iterations used up"
+is "lines" "$(lines)" 3
+apsis wait s0003
+is "wait" "$code" 7
+apsis submit --new-run --json
+is "exit" "$code" 0
+is "another run" "$(json line.run)" 2
+end_item
+
+item "patience and the target end it"
+PROVIDER='' STRATEGY='{use: hillclimb, options: {patience: 1}}' new_project patience
+apsis baseline -q
+echo -1 >value.txt
+apsis submit
+echo -2 >value.txt
+apsis submit
+is "exit" "$code" 7
+like "why" "$out" "the loop is over: no improvement in 1"
+end_item
+
+finish
