@@ -61,7 +61,7 @@ apsis status
 like "status" "$out" "waiting for the next submission"
 apsis replay --check
 is "exit" "$code" 0
-like "replay" "$out" "6 recorded lines; 0 plans compared, 0 differ; 5 were handed in"
+like "replay" "$out" "6 recorded lines; 0 plans compared, 0 differ; 5 handed in"
 end_item
 
 item "without waiting there is an id, and wait has the result"

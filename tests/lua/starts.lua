@@ -24,6 +24,7 @@ local listed = {
   ["report.lua"] = { 1, "the user's browser, with --open", "report" },
   ["programs.lua"] = { 1, "`command -v`: whether a program is there" },
   ["terminal.lua"] = { 1, "the user's pager" },
+  ["next.lua"] = { 1, "git makes the checkout a repository, without hooks", "drive" },
   ["work.lua"] = { 1, "apsis itself, in the background", "drive" },
   ["steer.lua"] = { 1, "the user's editor", "goals" },
   ["ways.lua"] = { 1, "tries the cage" },

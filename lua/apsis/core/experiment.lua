@@ -90,6 +90,8 @@ local function resample(engine, slot, given)
   return again
 end
 
+experiment.prompt = prompt_of
+
 -- The provider's answers to a slot's proposal. nil and an ended result if the prompt cannot be written.
 local function ask_provider(engine, slot)
   local prompt, ended

@@ -16,7 +16,7 @@ local function open_slot(self, number, plan, group)
   local slot = self:open_slot { number = number, seen = plan.seen, now = plan.now, started = self.world:now(),
     strategy = plan.strategy or self.strategy.name, group = group, tokens = plan.tokens, cost = plan.cost,
     view = number == plan.number and plan.view or self:view(number, plan.now), ended = plan.ended,
-    context = plan.context, reserved = { iterations = nil, measurements = nil },
+    context = plan.context, offered = plan.offered, reserved = { iterations = nil, measurements = nil },
     phase = "PLAN", proposal = nil, answer = nil, answered = nil, change = nil, candidate = nil, metric_name = nil,
     measurement = nil, measurements = nil, value = nil, stage = nil } -- room for what every experiment gets
   plan.proposal.handed = plan.handed
@@ -43,10 +43,30 @@ local function experiment_of(self, slot)
   conclude.settle(self, group)
 end
 
+-- Puts an experiment aside until somebody else answers it: its number and its budget are taken, no worker is.
+local function put_aside(self, slot)
+  self.flying = self.flying - 1
+  self:phase(slot, "PLAN")
+end
+
 -- With one worker, run inline: nothing else can be planned meanwhile.
 local function start(self, slot)
   if self.workers == 1 then return experiment_of(self, slot) end
   self.scheduler:spawn(experiment_of, self, slot)
+end
+
+-- Takes up one that was put aside: it was answered, or ended = { outcome, reason }.
+local function take_up(self, slot, ended)
+  slot.offered, slot.ended = nil, ended or slot.ended
+  self.flying = self.flying + 1
+  start(self, slot)
+end
+
+-- The first of the experiments that are put aside, or nil.
+local function put_aside_first(self)
+  for _, number in ipairs(self:in_flight()) do
+    if self.slots[number].offered then return self.slots[number] end
+  end
 end
 
 -- A strategy error before there was a proposal: it takes a number and a line.
@@ -113,12 +133,17 @@ local function planned(self, plan)
   return list
 end
 
+local function is_change(proposal)
+  return not (proposal.edits or proposal.measure or proposal.ask)
+end
+
 -- Slots for a checked plan, one or a group.
 local function open_plan(self, plan, list)
   local number = plan.number
   local group = #list > 1 and { candidates = {}, size = #list, first = number } or nil
   for index = 1, #list do
     plan.proposal = list[index]
+    plan.offered = plan.offer and is_change(plan.proposal) and plan.offer or nil
     plan[index] = open_slot(self, number + index - 1, plan, group)
     self:phase(plan[index], "PLAN")
   end
@@ -142,6 +167,20 @@ local function handed_in(self, plan, given)
   return { { operator = given.proposal.operator, parents = { self.history.best.id } } }
 end
 
+-- Starts what was planned; if it was planned for somebody else, what needs an answer is put aside and offered.
+local function start_or_offer(self, plan)
+  for index = 1, #plan do
+    local slot = plan[index]
+    if slot.offered and not slot.ended then
+      put_aside(self, slot)
+      local ended = self.intake:offer(self, slot)
+      if ended then take_up(self, slot, ended) end
+    else
+      start(self, slot)
+    end
+  end
+end
+
 local NOBODY_ASKED <const> = { { edits = {} } } -- what a proposal that was handed in takes of the budget
 
 -- One round of halt and plan; given: what was handed in, tried instead of what plan returns. "halt" | "nothing" |
@@ -150,7 +189,7 @@ local function plan_round(self, plan, given)
   local number = plan.number
   local reason, message = halted(self, plan)
   local list
-  if reason == nil and given then list = handed_in(self, plan, given)
+  if reason == nil and given and given.proposal then list = handed_in(self, plan, given)
   elseif reason == nil then list, message = planned(self, plan) end
   if reason == false or list == false then
     strategy_error(self, plan, message)
@@ -159,11 +198,11 @@ local function plan_round(self, plan, given)
   if not reason and not list then return "nothing" end
   if list then
     local wait
-    if not given then
+    if not plan.handed then
       self.models:fill(list, self.seed, number, self.slots)
       best_of.limit(self, list)
     end
-    reason, wait = self.budget:refuses(self.world, given and NOBODY_ASKED or list)
+    reason, wait = self.budget:refuses(self.world, plan.handed and NOBODY_ASKED or list)
     if wait and self.flying > 0 then return "nothing" end
   end
   if reason then
@@ -174,19 +213,23 @@ local function plan_round(self, plan, given)
   return "started"
 end
 
--- The same under the decision lock; what was planned then starts.
+-- The same under the decision lock; what was planned then starts. Also returns what was handed in.
 local function plan_once(self)
   local given = self.intake and self.intake:next(self)
   if given == false then return "nothing" end
+  if given and given.slot then
+    take_up(self, given.slot, given.ended)
+    return "started", given
+  end
   self.deciding:lock()
   if self.world.context then self.world:context(self) end
   local number, now = next_number(self), self.world:now()
   local plan = { number = number, seen = self.history.count, now = now, view = self:view(number, now),
-    context = context_of(self), proposal = nil, nil }
+    context = context_of(self), offer = given and given.offer, proposal = nil, nil }
   local result = plan_round(self, plan, given)
   self.deciding:unlock()
-  for index = 1, #plan do start(self, plan[index]) end
-  return result
+  start_or_offer(self, plan)
+  return result, given
 end
 
 -- Waits until a slot is free again (or a pause ends).
@@ -200,6 +243,10 @@ local function of_another(self, plan)
   if not plan.strategy or plan.strategy == name then return nil end
   return { outcome = "skipped_not_selected", reason = ("planned by %s, and this run's strategy is %s"):format(
     plan.strategy, name) }
+end
+
+local function resume(self, slot)
+  if slot.offered and self.intake then put_aside(self, slot) else start(self, slot) end
 end
 
 -- Starts again, in order, what had a proposal and no line when the last process ended. A group starts when it is whole.
@@ -220,8 +267,8 @@ local function redo(self, unfinished)
     plan.proposal = proposal or { operator = plan.proposal.operator, parents = { self.history.best.id } }
     local shape = plan.group and plan.group.size > 1 and plan.group or nil
     if not shape then
-      while self:free() <= 0 do wait_for_room(self) end
-      start(self, open_slot(self, plan.number, plan))
+      while not plan.offered and self:free() <= 0 do wait_for_room(self) end
+      resume(self, open_slot(self, plan.number, plan))
     else
       local group = groups[shape.first] or { candidates = {}, size = shape.size, first = shape.first }
       groups[shape.first] = group
@@ -229,7 +276,7 @@ local function redo(self, unfinished)
     end
   end
   for _, group in pairs(groups) do
-    for _, slot in ipairs(group) do start(self, slot) end
+    for _, slot in ipairs(group) do resume(self, slot) end
   end
 end
 
@@ -246,6 +293,43 @@ local function final(self)
   experiment_of(self, open_slot(self, plan.number, plan))
 end
 
+-- A run that only takes what is handed in, and halts, goes on while an answer to what was put aside may come; what is
+-- handed in meanwhile is refused. Whether it does.
+local function outlives_halt(self)
+  if not (self.intake and self.intake.only and put_aside_first(self)) then return false end
+  self.intake:refuse(self.stopping, self)
+  self.stopping = nil
+  return true
+end
+
+-- Nothing can start now: waits until that may change. Whether the run ends.
+local function wait_for_more(self, given)
+  local only = self.intake and self.intake.only
+  if self.flying > 0 then
+    if only then self.intake:pause() else wait_for_room(self) end
+    return false
+  end
+  if given and put_aside_first(self) then -- its plan waits for the answers
+    self.intake:refuse("the strategy plans nothing before what it gave out is submitted", self)
+    return false
+  end
+  self.waiting = only and not given
+  self.stopping = not self.waiting and "the strategy plans nothing more" or nil
+  return true
+end
+
+-- At the end of a run nobody can answer any more what was put aside.
+local function end_aside(self)
+  local slot = put_aside_first(self)
+  while slot do
+    slot.offered, self.flying = nil, self.flying + 1
+    slot.ended = { outcome = "skipped_not_selected", reason = "the run ended before it was submitted: "
+      .. self.stopping }
+    experiment_of(self, slot)
+    slot = put_aside_first(self)
+  end
+end
+
 -- The task that plans until something ends the run.
 function planner.run(self, unfinished)
   while self.world:paused() do self.world:wait_paused(self) end
@@ -255,20 +339,16 @@ function planner.run(self, unfinished)
     if self.world:paused() then
       self.world:wait_paused(self)
     else
-      local result = plan_once(self)
+      local result, given = plan_once(self)
       if self.workers == 1 then self.scheduler:breathe(STRETCH) end
-      if result == "halt" then break end
-      if result == "nothing" then
-        if self.flying == 0 then
-          self.waiting = self.intake ~= nil and self.intake.only
-          self.stopping = not self.waiting and "the strategy plans nothing more" or nil
-          break
-        end
-        if self.intake and self.intake.only then self.intake:pause() else wait_for_room(self) end
+      if result == "halt" and not outlives_halt(self) or result == "nothing" and wait_for_more(self, given) then
+        break
       end
     end
   end
-  if self.judge and not self.waiting then final(self) end
+  if self.waiting then return end
+  end_aside(self)
+  if self.judge then final(self) end
 end
 
 return planner

@@ -56,9 +56,9 @@ local function was_planned(line)
 end
 
 -- read(journal) -> recording { count (of lines), planned (whether there is a plan) } | nil, message, code. A plan = {
--- number, seen, run, planned (when), seed, context, strategy, handed (it was handed in, no strategy planned it), entries
--- (one, or those of a group) }; an entry that ended in a strategy's error is `failed`. visit(line, at) is called for
--- every line.
+-- number, seen, run, planned (when), seed, context, strategy, handed (it was handed in, no strategy planned it),
+-- entries (one, or those of a group) }; an entry that ended in a strategy's error is `failed`. visit(line, at) is
+-- called for every line.
 function recording.read(journal, visit)
   local self = setmetatable({ journal = journal, count = 0, planned = false, opening = {}, open = {} }, Recording)
   local ok, message, code = journal:each(function(line, at)

@@ -22,6 +22,7 @@ slot.fields = {
   { "phase", "string", "loop", "PLAN, APPLY_CHANGE, COMMIT, VERIFY, GATE, DECIDE or LOG" },
   { "reserved", "table", "budget", "what is reserved for it, by kind" },
   { "ended", "table", "planner, budget", "how it ended before it began: { outcome, reason }" },
+  { "offered", "table", "planner", "somebody else is to answer it: the intake's own" },
   { "result", "table", "planner", "how it ended before accept: { outcome, reason, extra }; nil if accept decides" },
   { "ask_prompt", "function", "experiment, gate", "writes the prompt when a provider wants one" },
   { "prompt", "table", "live/world, live/provider", "what the provider was asked" },

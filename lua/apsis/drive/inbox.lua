@@ -17,10 +17,11 @@ local KEPT = 1000 -- closed requests that are remembered
 local LOCK_TRIES <const>, PAUSE_S <const> = 1000, 0.01
 
 -- What a request has. tree: what is submitted; parent: the candidate that it was made from; experiment: the number that
--- `next` gave, or that it got; from: where in the journal its line may begin; over: why nothing became of it.
+-- `next` gave, or that it got; from: where in the journal its line may begin; over, refused: why
+-- nothing became of it.
 local fields = { keys = { id = "string", kind = "string", parent = "string", tree = "hash", title = "string",
   asi = { map = "string" }, from = "whole", pid = "whole", expires_s = "number", experiment = "whole",
-  over = "string" }, needs = { "id", "kind" } }
+  over = "string", refused = "string" }, needs = { "id", "kind" } }
 
 function inbox.new(home)
   return setmetatable({ home = home, dir = home .. "/.apsis/inbox" }, Inbox)
@@ -36,7 +37,7 @@ function Inbox:read(id)
   return decoded(fs.read(("%s/%s.json"):format(self.dir, id)), id)
 end
 
--- What became of a closed request: { experiment } or { over }; nil if it is not closed, or forgotten.
+-- What became of a closed request: { experiment }, { over } or { refused }; nil if it is not closed, or forgotten.
 function Inbox:closed(id)
   return decoded(fs.read(("%s/done/%s.json"):format(self.dir, id)), id)
 end
@@ -94,7 +95,7 @@ function Inbox:add(request, prepare)
   return request.id
 end
 
--- Closes a request: became = { experiment } or { over }.
+-- Closes a request: became = { experiment }, { over } or { refused }, with the reason.
 function Inbox:close(id, became)
   became.id, became.kind = id, "closed"
   local ok, message = write(self.dir .. "/done", became)

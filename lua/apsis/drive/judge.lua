@@ -41,7 +41,7 @@ end
 
 -- What a request says about its change, as an answer has it: fields of the journal, and notes.
 function judge.texts(request)
-  local answer, lines = {}, {}
+  local answer, lines = { description = request.title }, {}
   for name, text in pairs(request.asi or {}) do
     lines[#lines + 1] = ("ASI %s=%s"):format(name, (text:gsub("[\r\n]+", " ")))
   end

@@ -11,12 +11,13 @@ local show = require "apsis.cli.table"
 local outcome = {}
 
 -- Exit codes beside the usual ones.
-outcome.codes = { kept = 0, rejected = 1, pending = 6, over = 7 }
+outcome.codes = { kept = 0, rejected = 1, refused = 2, pending = 6, over = 7 }
 
 local nexts = {
   kept = "go on from it: `apsis next`, or change more and submit again",
   rejected = "change something else and submit again, or ask `apsis next`",
   pending = "wait again",
+  refused = "submit again without --id: it is then an experiment of its own",
   over = "a person can begin another run: `apsis run`, or `apsis submit --new-run`",
 }
 
@@ -31,13 +32,23 @@ local function line_of(home, dir, experiment)
     text = self.session.journal:text(index) }
 end
 
+-- What a request of `apsis next` got: { state = given, over or pending }.
+function outcome.of_next(home, _, id)
+  local closed = inboxes.new(home):closed(id)
+  if not closed then return { state = "pending", id = id, home = home } end
+  return { state = closed.experiment and "given" or "over", experiment = closed.experiment, reason = closed.over,
+    id = id }
+end
+
 -- What became of a request, by its id, s0001, or the candidate's that `apsis next` gave, c0007: { state = kept,
--- rejected, over or pending } | nil, message, code.
+-- rejected, refused, over or pending } | nil, message, code.
 function outcome.of(home, dir, id)
   local box = inboxes.new(home)
   local number = math.tointeger(tonumber(id:match "^c(%d+)$"))
   local closed = not number and box:closed(id)
-  if closed and closed.over then return { state = "over", reason = closed.over, id = id } end
+  if closed and not closed.experiment then
+    return { state = closed.over and "over" or "refused", reason = closed.over or closed.refused, id = id }
+  end
   number = number or closed and closed.experiment
   if number then
     local found, message, code = line_of(home, dir, number)
@@ -60,6 +71,7 @@ end
 
 local function text_of(found)
   local record = found.record
+  if found.state == "refused" then return ("%s was not tried: %s"):format(found.id, found.reason) end
   if found.state == "over" then return ("%s was not tried: the loop is over: %s"):format(found.id, found.reason) end
   if found.state == "pending" then
     local pid = lock.holder(found.home)

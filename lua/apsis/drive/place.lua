@@ -2,12 +2,16 @@
 -- for, and which candidate it was made from. Only looks. Called by the commands.
 local fs = require "apsis.fs"
 local git = require "apsis.git"
+local lines = require "apsis.core.line"
 local lock = require "apsis.live.lock"
 local reader = require "apsis.live.reader"
 
 local place = {}
 
 local MOST_COMMITS = 1000 -- that are looked at for a candidate
+
+-- The folder of the checkout that `apsis next` makes for an experiment.
+function place.checkout(home, number) return ("%s/.apsis/next/%s"):format(home, lines.id(number)) end
 
 -- The project that a checkout of `apsis next` belongs to, the checkout's folder, and the experiment's id; nil if a
 -- folder is in none.

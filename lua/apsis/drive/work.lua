@@ -60,12 +60,14 @@ function work.background(home, dir, id)
 end
 
 -- Waits until a request has its line or the loop is over; if nobody works on it, this process does (with a deadline:
--- one in the background). options: timeout_s, new_run, quiet. What outcome.of returns.
+-- one in the background). options: timeout_s, new_run, quiet, look (what became of it; default outcome.of). What `look`
+-- returns.
 function work.wait(self, id, options)
+  local look = options.look or outcome.of
   local deadline = options.timeout_s and wait.now() + options.timeout_s
   local started
   while true do
-    local found, message, code = outcome.of(self.home, self.dir, id)
+    local found, message, code = look(self.home, self.dir, id)
     if not found or found.state ~= "pending" or deadline and wait.now() >= deadline then return found, message, code end
     local free = not lock.holder(self.home)
     if free and deadline then

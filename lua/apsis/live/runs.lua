@@ -67,7 +67,8 @@ function Runs:save_proposal(slot, run_number, sync)
   local group = slot.group and { first = slot.group.first, size = slot.group.size } or nil
   return state.replace(slot.dir .. "/proposal.json", json.encode {
     experiment = slot.number, seen = slot.seen, now = slot.now, run = run_number, group = group,
-    proposal = slot.proposal, strategy = slot.strategy, from = slot.origin,
+    proposal = slot.proposal, strategy = slot.strategy, from = slot.origin, offered = slot.offered,
+    context = slot.context,
   } .. "\n", { sync = sync })
 end
 
@@ -93,7 +94,9 @@ function Runs:unfinished(history, origin)
       if saved and type(saved.proposal) == "table" and saved.experiment == number
         and (saved.from == nil or saved.from == origin(saved.proposal)) then
         found[#found + 1] = { number = number, seen = saved.seen, now = saved.now, group = saved.group,
-          proposal = saved.proposal, strategy = saved.strategy, kept_answers = answers.read(dir) }
+          proposal = saved.proposal, strategy = saved.strategy, kept_answers = answers.read(dir),
+          context = type(saved.context) == "table" and saved.context or nil,
+          offered = type(saved.offered) == "table" and saved.offered or nil }
         highest = math.max(highest, number)
       end
     end

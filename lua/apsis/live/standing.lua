@@ -72,7 +72,8 @@ function standing.facts(self)
     metric = self.metric.name, direction = self.metric.direction,
     status = standing.word(self, pid), running = pid ~= nil, pid = pid or json.null, since = since or json.null,
     paused = fs.stat(self.home .. "/.apsis/pause") ~= nil, run = last.run or history.run,
-    reason = last.reason or json.null, in_flight = json.array(pid and type(last.slots) == "table" and last.slots or {}),
+    reason = last.reason or json.null, in_flight = json.array((pid or last.status == "waiting")
+      and type(last.slots) == "table" and last.slots or {}),
     experiments = history.count - (history.outcomes.baseline or 0), outcomes = history.outcomes,
     best = brief(history.best), baseline = brief(history.baseline), gain = history.gain or json.null,
     current = brief(history.current), since_kept = history.since_kept, since_best = history.since_best, budget = spent,

@@ -1,5 +1,6 @@
 -- submit: what a folder changed against a candidate becomes an experiment: verified, decided and journalled as any
 -- other. Who submits cannot decide; who decides cannot be told.
+local fs = require "apsis.fs"
 local inboxes = require "apsis.drive.inbox"
 local outcome = require "apsis.drive.outcome"
 local json = require "apsis.json"
@@ -17,6 +18,8 @@ local submit = { place = 52, summary = "have the changes in a folder measured an
 function submit.options(parser)
   parser:argument("dir", "the folder with the changes: a checkout of git, or of `apsis next` (default: here)"):args "?"
   parser:option("-C --project", "the project (default: the one that the folder belongs to)"):argname "PROJECT"
+  parser:option("--id", "the experiment of `apsis next` that this answers (default: the one whose checkout it is)")
+    :argname "ID"
   parser:option("--parent", "the candidate that was changed (default: the one that the folder's HEAD is)"):argname "ID"
   parser:option("--title", "what was changed, in one line"):argname "TEXT"
   parser:option("--asi",
@@ -50,8 +53,27 @@ local function open_world(self)
   return opened
 end
 
+-- The number of the experiment of `apsis next` that is answered, and its parent; nil if it is none; false, message,
+-- code. The checkout of one that has its line is what another submission starts from.
+local function answered(self, args, at)
+  local id = args.id or not args.parent and at.id
+  local number = id and math.tointeger(tonumber(id:match "^c?(%d+)$"))
+  if not number then return id and false or nil, id and ("--id: %s is no id such as c0007"):format(id), 2 end
+  local saved = json.decode(fs.read(("%s/runs/%04d/proposal.json"):format(self.home, number)) or "", true)
+  local parent = type(saved) == "table" and type(saved.proposal) == "table" and saved.offered
+    and (saved.proposal.parents or {})[1]
+  if not parent then return false, ("%s was not given out by `apsis next`"):format(id), 2 end
+  local done = self.history:line_of(number)
+  if done and args.id then
+    return false, ("%s has its line (%s): submit without --id, as --parent %s"):format(id,
+      self.history:at(done).outcome, parent), 2
+  end
+  return not done and number or nil, parent
+end
+
 -- The candidate that was changed. record | nil, message, code.
-local function parent_of(self, args, at)
+local function parent_of(self, args, at, known)
+  args.parent = args.parent or known
   if not args.parent then return place.parent(self, at) end
   local record, message, code = self:find(args.parent)
   if not record then return nil, "--parent: " .. message, code end
@@ -74,9 +96,10 @@ local function end_of(path)
 end
 
 -- Puts a tree into the inbox, with a ref that keeps it. The id | nil, message, code.
-local function add(self, world, record, tree, args, asi)
-  return inboxes.new(self.home):add({ kind = "submit", parent = record.id, tree = tree, title = args.title, asi = asi,
-    from = end_of(self.home .. "/logs/results.jsonl") }, function(id)
+local function add(self, world, record, tree, args, asi, number)
+  local request = { kind = number and "answer" or "submit", experiment = number, parent = record.id, tree = tree,
+    title = args.title, asi = asi, from = end_of(self.home .. "/logs/results.jsonl") }
+  return inboxes.new(self.home):add(request, function(id)
     return world.repo:commit { tree = tree, parents = { record.commit }, ref = world.refs .. "submitted/" .. id,
       message = ("%s\n\nSubmitted from %s as %s.\n"):format(args.title or "submitted", record.id, id) }
   end)
@@ -88,16 +111,18 @@ local function hand_in(self, args, asi)
   if not opened then return nil, message, code end
   local record, id
   local world = opened.world
-  local at, wrong, exit = place.folder(self, args.dir, world.prefix)
-  message, code = wrong, exit
-  if at then record, message, code = parent_of(self, args, at) end
+  local at, number, known, wrong
+  at, message, code = place.folder(self, args.dir, world.prefix)
+  if at then number, known, wrong = answered(self, args, at) end
+  if number == false then message, code = known, wrong
+  elseif at then record, message, code = parent_of(self, args, at, known) end
   if record then
     local tree
     tree, message = snapshot.take(world, at, record)
     code = 2
     if tree and tree == record.tree then tree, message = nil, ("nothing to submit: %s has the files of %s"):format(
       at.root, record.id) end
-    if tree then id, message, code = add(self, world, record, tree, args, asi) end
+    if tree then id, message, code = add(self, world, record, tree, args, asi, number) end
   end
   opened:close()
   return id, message, code

@@ -133,7 +133,8 @@ local function run_once(self, slot, place, text, step)
   return { failed = failed }
 end
 
-local GIT <const> = "git init -q --template= . && git add -A && git -c user.name=apsis -c user.email=apsis@localhost "
+-- Makes a folder a throwaway git repository of one commit.
+provider.GIT = "git init -q --template= . && git add -A && git -c user.name=apsis -c user.email=apsis@localhost "
   .. "commit -q -m parent"
 
 -- A workspace with the parent, without its hidden files, and with only a throwaway git repository if the manifest asks
@@ -157,7 +158,7 @@ local function with_retries(self, slot, place, text, step)
   while true do
     place:again()
     if self.world.manifest.workspace.git then -- git must run no hook or filter of the user's on a candidate's files
-      place:run { name = "git", run = GIT, cwd = place.root, timeout_s = 60,
+      place:run { name = "git", run = provider.GIT, cwd = place.root, timeout_s = 60,
         env = { GIT_CONFIG_GLOBAL = "/dev/null", GIT_CONFIG_NOSYSTEM = "1" } }
     end
     local run = run_once(self, slot, place, text, step)
