@@ -3,9 +3,11 @@
     compare.py CHECKOUT [--examples A,B] [--seeds 5] [--experiments 100] [--workers 1,2]
 
 CHECKOUT is a checkout of OpenEvolve, whose evaluators need numpy (and scipy). APSIS names the program. It writes in a
-temporary folder and prints a line for each run, and medians: the best value, the evaluations until it, wall and
-processor seconds, the largest memory of a process, and the disk that the run took. A best value is counted as
-OpenEvolve counts it: of a candidate that was stopped at a stage, what that stage measured."""
+temporary folder and prints a line for each run: the best value, the evaluations until it, the best program measured
+again 20 times (its median), wall and processor seconds, the largest memory of a process, and the disk that the run took.
+Then the medians of the seeds, how many of them ended at the baseline, and the evaluations until each threshold (a
+median, and how many seeds reached it). A best value is counted as OpenEvolve counts it: of a candidate that was stopped
+at a stage, what that stage measured."""
 import argparse
 import json
 import os
@@ -21,6 +23,9 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 APSIS = os.path.abspath(os.environ.get("APSIS", os.path.join(ROOT, "build/apsis")))
+THRESHOLDS = {"circle_packing_with_artifacts": [0.4, 0.45, 0.5, 0.55], "function_minimization": [1.3, 1.4, 1.45, 1.48],
+              "k_module_problem": [0.25, 0.5, 0.75, 1]}
+AGAIN = 20
 
 
 class Server:
@@ -51,12 +56,26 @@ def size_of(folder):
 
 
 def run(command, folder, env=None):
-    """The output of a command, and what it took."""
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.time()
-    done = subprocess.run(command, cwd=folder, env=dict(os.environ, **(env or {})), capture_output=True, text=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return done, {"wall": time.time() - began, "memory_mb": after.ru_maxrss / 1024,
-                  "cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime}
+    """The output of a command, and what it and the processes that it waited for took."""
+    began = time.time()
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        child = subprocess.Popen(command, cwd=folder, env=dict(os.environ, **(env or {})), stdout=out, stderr=err)
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0), err.seek(0)
+        done = subprocess.CompletedProcess(command, child.returncode, out.read(), err.read())
+    return done, {"wall": time.time() - began, "memory_mb": used.ru_maxrss / 1024, "cpu": used.ru_utime + used.ru_stime}
+
+
+def again(project, program):
+    """The median of what the project's evaluator gives a program, measured again and again."""
+    runner, values = os.path.join(ROOT, "lua/apsis/import/openevolve_evaluate.py"), []
+    for _ in range(AGAIN):
+        done, _ = run([sys.executable, runner, "evaluator.py", program], project)
+        found = re.search(r"(?m)^METRIC combined_score=(\S+)", done.stdout)
+        if found:
+            values.append(float(found.group(1)))
+    return statistics.median(values) if values else float("nan")
 
 
 def theirs(options, example, seed, workers, folder):
@@ -68,7 +87,7 @@ def theirs(options, example, seed, workers, folder):
     found = re.search(r"CURVE (.*)", done.stdout)
     if not found:
         sys.exit("OpenEvolve failed on %s:\n%s" % (example, (done.stderr or done.stdout)[-1000:]))
-    return json.loads(found.group(1)), dict(took, disk=size_of(out))
+    return json.loads(found.group(1)), dict(took, disk=size_of(out), again=again(project, os.path.join(out, "best.py")))
 
 
 def ours(options, example, seed, workers, folder):
@@ -95,33 +114,56 @@ def ours(options, example, seed, workers, folder):
                 value = (line.get("stopped") or {}).get("value")
             if value is not None and (not curve or value > curve[-1][1]):
                 curve.append([line["experiment"], value])
-    return curve, dict(took, disk=size_of(os.path.join(project, "logs")) + size_of(os.path.join(project, "runs"))
+    best, _ = run([APSIS, "best", "--json"], project, env)
+    best, _ = run(["git", "show", json.loads(best.stdout)["commit"] + ":initial_program.py"], project)
+    with open(os.path.join(folder, "best.py"), "w") as file:
+        file.write(best.stdout)
+    return curve, dict(took, again=again(source, os.path.join(folder, "best.py")), disk=size_of(os.path.join(project, "logs")) + size_of(os.path.join(project, "runs"))
                        + size_of(os.path.join(project, ".git")))
+
+
+def reached(curve, threshold):
+    return next((evaluation for evaluation, value in curve if value >= threshold), None)
+
+
+def summary(example, name, workers, runs):
+    """The medians of one program's runs."""
+    curves = [curve for curve, _ in runs]
+    print("%-30s %-10s %7d median best %.6g, measured again %.6g; %d of %d seeds at the baseline" % (
+        example, name, workers, statistics.median(curve[-1][1] for curve in curves),
+        statistics.median(took["again"] for _, took in runs), sum(len(curve) == 1 for curve in curves), len(runs)))
+    texts = []
+    for threshold in THRESHOLDS.get(example, []):
+        found = [at for at in (reached(curve, threshold) for curve in curves) if at is not None]
+        texts.append("%g: %s (%d)" % (threshold, "%g" % statistics.median(found) if found else "-", len(found)))
+    print("%-30s %-10s %7d wall %.1f s, cpu %.1f s, %.0f MB, disk %.1f MB; evaluations until %s" % (
+        example, name, workers, *(statistics.median(took[key] for _, took in runs) for key in ("wall", "cpu", "memory_mb")),
+        statistics.median(took["disk"] for _, took in runs) / 2 ** 20, ", ".join(texts)), flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("checkout", type=os.path.abspath)
-    parser.add_argument("--examples", default="circle_packing_with_artifacts,function_minimization,r_robust_regression")
+    parser.add_argument("--examples", default=",".join(THRESHOLDS))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--experiments", type=int, default=100)
     parser.add_argument("--workers", default="1,2")
     options = parser.parse_args()
-    print("%-32s %-10s %4s %7s %12s %12s %6s %7s %7s %7s %8s" % ("example", "program", "seed", "workers", "baseline", "best",
-                                                                "at", "wall s", "cpu s", "MB", "disk MB"))
-    for example in options.examples.split(","):
-        for workers in map(int, options.workers.split(",")):
-            bests = {"apsis": [], "openevolve": []}
+    print("%-30s %-10s %7s %4s %9s %9s %4s %9s %7s %7s %5s %7s" % ("example", "program", "workers", "seed", "baseline",
+                                                                    "best", "at", "again", "wall s", "cpu s", "MB", "disk MB"))
+    for workers in map(int, options.workers.split(",")):
+        for example in options.examples.split(","):
+            runs = {"openevolve": [], "apsis": []}
             for seed in range(1, options.seeds + 1):
                 for name, do in (("openevolve", theirs), ("apsis", ours)):
                     with tempfile.TemporaryDirectory(prefix="apsis-compare-") as folder:
                         curve, took = do(options, example, seed, workers, os.path.realpath(folder))
-                    bests[name].append(curve[-1][1])
-                    print("%-32s %-10s %4d %7d %12.6g %12.6g %6d %7.1f %7.1f %7.0f %8.1f" % (
-                        example, name, seed, workers, curve[0][1], curve[-1][1], curve[-1][0], took["wall"], took["cpu"],
-                        took["memory_mb"], took["disk"] / 2 ** 20), flush=True)
-            for name, values in bests.items():
-                print("%-32s %-10s median best %.6g" % (example, name, statistics.median(values)), flush=True)
+                    runs[name].append((curve, took))
+                    print("%-30s %-10s %7d %4d %9.6g %9.6g %4d %9.6g %7.1f %7.1f %5.0f %7.1f" % (
+                        example, name, workers, seed, curve[0][1], curve[-1][1], curve[-1][0], took["again"], took["wall"],
+                        took["cpu"], took["memory_mb"], took["disk"] / 2 ** 20), flush=True)
+            for name, one in runs.items():
+                summary(example, name, workers, one)
 
 
 main()

@@ -31,12 +31,21 @@ async def main():
     config.evaluator.parallel_evaluations, config.max_iterations = int(WORKERS), int(ITERATIONS)
     config.checkpoint_interval = 10 ** 6
     evolution = OpenEvolve("initial_program.py", "evaluator.py", config=config, output_dir=OUT)
-    await evolution.run(iterations=int(ITERATIONS))
-    curve, own = [], [one for one in evolution.database.programs.values() if not one.metadata.get("migrant")]
-    for evaluation, program in enumerate(sorted(own, key=lambda one: one.timestamp)):
+    curve, add, seen = [], evolution.database.add, [0]
+
+    def adding(program, *args, **kwargs):  # every candidate, those too that the population drops later
         value = get_fitness_score(program.metrics, config.database.feature_dimensions)
-        if not curve or value > curve[-1][1]:
-            curve.append([evaluation, value])
+        if not program.metadata.get("migrant"):
+            if not curve or value > curve[-1][1]:
+                curve.append([seen[0], value])
+            seen[0] += 1
+        return add(program, *args, **kwargs)
+
+    evolution.database.add = adding
+    await evolution.run(iterations=int(ITERATIONS))
+    print("%d candidates" % (seen[0] - 1), file=sys.stderr)
+    with open(os.path.join(OUT, "best.py"), "w") as file:
+        file.write(evolution.database.get_best_program().code)
     print("CURVE " + json.dumps(curve))
 
 
