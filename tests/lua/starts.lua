@@ -48,7 +48,7 @@ local function count(path, language)
   for _, pattern in ipairs(starts[language]) do
     for _ in text:gmatch(pattern) do all = all + 1 end
   end
-  local _, caged = text:gsub("process%.run%([%w_.]*cage:put%(", "")
+  local _, caged = text:gsub("process%.%l+%(%l+:in_cage%(", "")
   return all, caged
 end
 
@@ -73,8 +73,11 @@ look "lua"
 look "runtime"
 
 test("what is run for candidates and providers goes through the cage", function()
-  -- a place's run: the provider and its throwaway git, the verification and a program's version all take it
-  assert(in_cage == 1, in_cage .. " places")
+  -- a place's run: the provider and its throwaway git, the verification and a program's version all take it; a kept
+  -- evaluator and its client
+  assert(in_cage == 3, in_cage .. " places")
+  assert(fs.read(root .. "/lua/apsis/live/executor/here.lua"):find("function Place:in_cage%b()\n[^\n]*\n"
+    .. "%s*return self.here.cage:put%("))
 end)
 
 test("every other place that starts a process is listed with its reason", function()

@@ -82,6 +82,7 @@ function Draft:verification(plan)
   local most = plan.settings.evaluator.max_artifact_storage
   -- never less than asked for
   if most then self:line("  artifacts: {max_mb: %.12g}", math.ceil(most / 2 ^ 20 * 1000) / 1000) end
+  self:line("# evaluator: {serve: true} # one Python process measures many candidates: faster, but less isolated")
   self:line("")
   self:line("metric:")
   self:line("  name: combined_score # %s", plan.mean or "as the evaluator gives it, else the mean of its numbers")

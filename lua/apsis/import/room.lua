@@ -1,4 +1,4 @@
--- room: what the importers add: `apsis init` names the one for a project of another tool.
+-- room: what the importers add: `apsis init` names the one for a project of another tool; the key evaluator.
 local fs = require "apsis.fs"
 
 local room = {}
@@ -18,5 +18,9 @@ function room.other_project(dir)
   return kind and ("this is a project of %s: `apsis import %s %s` makes a project of apsis from it; nothing was "
     .. "written. To write a new manifest here, name --measure"):format(tools[kind], kind, dir)
 end
+
+function room.keys() return require("apsis.import.schema").keys end
+
+function room.rules(draft) require("apsis.import.schema").check(draft) end
 
 return room

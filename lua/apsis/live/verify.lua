@@ -79,7 +79,8 @@ function Job:process(command, case, more)
   fs.append(log, ("$ %s%s\n"):format(command.name, case and " " .. case or ""))
   local result, message = self.place:run { name = command.name, run = command.run, argument = case, cwd = command.cwd,
     timeout_s = command.timeout_sec, env = env, log = log, log_limit_bytes = world.log_limit, scanner = more.scanner,
-    stdout_file = more.stdout_file, stderr_file = more.stderr_file, write = more.write }
+    stdout_file = more.stdout_file, stderr_file = more.stderr_file, write = more.write,
+    server = command.server }
   if not result then return nil, ("%s: %s"):format(command.name, message) end
   if result.stderr.bytes > 0 then self:hear(result.stderr) end
   if result.log_error then

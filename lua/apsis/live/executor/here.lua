@@ -9,6 +9,7 @@ local limits = require "apsis.live.cage.limits"
 local pool = require "apsis.live.executor.here.pool"
 local process = require "apsis.process"
 local quoted = require("apsis.project.path").quoted
+local served = require "apsis.live.executor.here.served"
 local state = require "apsis.state"
 local wait = require "apsis.wait"
 
@@ -152,7 +153,7 @@ local handed_on = { "timeout_s", "stdin_text", "log", "log_limit_bytes", "stdout
   "head_bytes", "tail_bytes" }
 
 -- A command as a spec of process.run.
-local function spec_of(self, command)
+function Place:spec(command)
   local settings = self.world.manifest.limits
   local cwd = command.cwd or "."
   local spec = { cwd = cwd:sub(1, 1) == "/" and cwd or self.dir .. (cwd ~= "." and "/" .. cwd or ""), env = {},
@@ -171,13 +172,18 @@ local function spec_of(self, command)
   return spec
 end
 
+-- Puts a spec into the cage. run: as in the manifest; write: the folders that it may write.
+function Place:in_cage(spec, run, write, temporary)
+  local own = self.wanted.own or {}
+  return self.here.cage:put(spec, { allow = own.allow, usual = self.wanted.usual, run = run, network = own.network,
+    temporary = temporary or self.temporary, write = write })
+end
+
 function Place:run(command)
   self.unused = nil
-  local own = self.wanted.own or {}
-  local result, message, code = process.run(self.here.cage:put(spec_of(self, command),
-    { allow = own.allow, usual = self.wanted.usual,
-    run = command.run, network = own.network, temporary = self.temporary,
-    write = { self.scratch, self.wanted.commit and self.root, command.write } }))
+  if command.server then return served.run(self, command) end
+  local result, message, code = process.run(self:in_cage(self:spec(command), command.run,
+    { self.scratch, self.wanted.commit and self.root, command.write }))
   self.world:need_started(command.name, message, code)
   return result, message
 end

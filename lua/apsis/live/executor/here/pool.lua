@@ -2,6 +2,7 @@
 -- is taken, brought to a commit by difference, and given back; if none is free, one is made. Called by executor/here.
 local account = require "apsis.live.cage.account"
 local fs = require "apsis.fs"
+local served = require "apsis.live.executor.here.served"
 local wait = require "apsis.wait"
 local worktree = require "apsis.worktree"
 
@@ -82,7 +83,7 @@ function Pool:is_fresh(dir)
 end
 
 -- A folder of a workspace that no command had before, such as scratch-1-5f3a21-7.
-local function new_folder(self, kind, space)
+function Pool:folder(kind, space)
   local dir
   repeat
     self.folders = self.folders + 1
@@ -96,7 +97,7 @@ end
 function Pool:scratch(space)
   if space.scratch and self:is_fresh(space.scratch) then return space.scratch end
   if space.scratch then fs.remove_tree(space.scratch) end
-  local dir, message, code = new_folder(self, "scratch", space)
+  local dir, message, code = self:folder("scratch", space)
   local ok = dir
   if dir then ok, message, code = fs.mkdir(dir .. "/artifacts") end
   if not ok then return nil, message, code end
@@ -109,14 +110,14 @@ function Pool:temporary(space)
   if space.temporary and #(fs.list(space.temporary) or { 1 }) == 0 then return space.temporary end
   if space.temporary then fs.remove_tree(space.temporary) end
   local message, code
-  space.temporary, message, code = new_folder(self, "tmp", space)
+  space.temporary, message, code = self:folder("tmp", space)
   return space.temporary, message, code
 end
 
 -- Removes the folders for single commands that a killed apsis left.
 function Pool:sweep()
   for _, name in ipairs(fs.list(self.root) or {}) do
-    if name:find "^scratch%-" or name:find "^tmp%-" then
+    if name:find "^scratch%-" or name:find "^tmp%-" or name:find "^serve%-" then
       fs.remove_tree(self.root .. "/" .. name)
     end
   end
@@ -124,7 +125,10 @@ end
 
 function Pool:close()
   for _, kind in pairs(self.free) do
-    for _, space in ipairs(kind) do space.tree:close() end
+    for _, space in ipairs(kind) do
+      served.close(space)
+      space.tree:close()
+    end
   end
 end
 
