@@ -187,7 +187,8 @@ static void random_numbers_are_what_strtod_says(void)
         if (i % 3 == 0)
             snprintf(number, sizeof number, "%.*e", digits, value);
         else if (i % 3 == 1) /* with all that 64 bits can represent: one in two thousand lies on a tie, or beside it */
-            snprintf(number, sizeof number, "%llue-%d", (unsigned long long)bits % 10000000000000000000u, 1 + digits % 19);
+            snprintf(
+                number, sizeof number, "%llue-%d", (unsigned long long)bits % 10000000000000000000u, 1 + digits % 19);
         else
             snprintf(number, sizeof number, "%llu.%llue%d", (unsigned long long)(bits >> (bits & 63)),
                 (unsigned long long)(seed >> 20), shift);
