@@ -317,6 +317,28 @@ test("a strategy has no finalizers, and what it loads has the strategy's globals
   matches(lines[2].rollback_reason, "__gc is not for strategies")
 end)
 
+test("what a hook must not do is refused with its own file and line", function()
+  for body, message in pairs {
+    ["run.memory.x = 1"] = "only init and learn may write run.memory: what plan must remember is read from run.pending",
+    ["run.history[1] = 2"] = "run.history is read-only",
+    ["run:children(5)"] = "run.children needs a candidate, or the id of one",
+    ["return run.nonsense"] = 'a run has no field "nonsense"',
+    ["return run.options.none"] = 'the strategy declares no option "none"',
+    ["for k in pairs { [print] = 1 } do return k end"] = "pairs in a strategy visits keys in sorted order; a function key has none",
+    ["for k in pairs { [{}] = 1 } do return k end"] = "pairs in a strategy visits keys in sorted order; a table key has none",
+    ["setmetatable({}, { __gc = print })"] = "__gc is not for strategies: it would run at a different moment in each run",
+    ["coroutine.yield(1)"] = "a hook may wait for a handle, but not yield anything else",
+    ["os.time()"] = "os.time is not for strategies: it would make the run impossible to repeat; use run.now",
+    ["error 'mine'"] = "mine", ["error('mine', 0)"] = "mine",
+  } do
+    local line = fake.run("return { plan = function(run)\n" .. body .. "\nend }", { budget = { iterations = 1 } })[2]
+    local first = line.rollback_reason:match "^[^\n]*"
+    equal(line.outcome, "skipped_strategy_error", body)
+    local place, rest = first:match "^(.*%.lua): hook plan: (.*)$"
+    equal(rest, (body:find "0%)$" and "" or place .. ":2: ") .. message, body)
+  end
+end)
+
 test("pairs in a strategy visits keys in sorted order; math.random and os.time raise", function()
   local source = [[
     local function keys(t) local list = {} for key in pairs(t) do list[#list + 1] = key end return table.concat(list, " ") end

@@ -261,6 +261,19 @@ test("a ref's lock file is respected, and cleared only when stale", inside(funct
   equal(repo:set_ref("refs/apsis/run/c1", first), true)
 end))
 
+test("old locks go in folders of any depth, not behind a link, and nothing else does", inside(function(repo, dir)
+  local refs = dir .. "/.git/refs/apsis"
+  run(dir, "mkdir -p .git/refs/apsis/a/b/c .git/refs/other; ln -s ../other .git/refs/apsis/link")
+  local names = { "x.lock", "a/y.lock", "a/b/c/z.lock", "a/.lock", "a/lock", "a/b/x.lock.old", "link/theirs.lock" }
+  for _, name in ipairs(names) do write(refs .. "/" .. name, "") end
+  run(dir, "mkdir .git/refs/apsis/a/folder.lock; find .git/refs/apsis/ .git/refs/other/ -type f -exec touch -d '1 minute ago' {} +")
+  write(refs .. "/a/new.lock", "")
+  tap.equal({ repo:clear_locks("refs/apsis", 30) }, { 3, 1 })
+  tap.equal({ repo:clear_locks("refs/apsis", 0) }, { 1, 0 })
+  tap.equal({ fs.list(refs .. "/a"), fs.list(refs .. "/a/b"), fs.list(refs .. "/a/b/c"), fs.list(refs .. "/link") },
+    { { ".lock", "b", "folder.lock", "lock" }, { "c", "x.lock.old" }, {}, { "theirs.lock" } })
+end))
+
 test("checked_out finds a branch in any worktree, and in a rebase", inside(function(repo, dir, parent)
   local real = assert(fs.realpath(parent))
   run(dir, "git branch other; git branch free; git worktree add -q ../linked other")

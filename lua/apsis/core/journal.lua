@@ -101,7 +101,7 @@ end
 -- Who reads may be a hook; after this no line is written all the same.
 local function fail(self, message)
   self.broken = { fatal = true, message = message, code = 3 }
-  error(self.broken, 0)
+  error(self.broken)
 end
 
 -- The text of the line that is `skip` lines after the one at an offset.

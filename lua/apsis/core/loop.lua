@@ -25,7 +25,7 @@ local MAX_IN_A_ROW = 3 -- strategy errors, in whatever hook, or provider failure
 
 -- Errors that end the run, with the exit code they mean.
 local function fatal(message, code)
-  error({ fatal = true, message = message, code = code }, 0)
+  error({ fatal = true, message = message, code = code })
 end
 
 local function nothing() end

@@ -89,7 +89,7 @@ getters.get = method(function(engine, _, id) return engine.history:get(id) end)
 -- The experiments that began from a candidate.
 getters.children = method(function(engine, _, id)
   if type(id) == "table" then id = id.id end
-  if type(id) ~= "string" then error("run.children needs a candidate, or the id of one", 3) end
+  if type(id) ~= "string" then error("run.children needs a candidate, or the id of one", 2) end
   return engine.history:children(id)
 end)
 

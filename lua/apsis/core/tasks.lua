@@ -59,7 +59,7 @@ local function step(self, entry)
   current = nil
   wait.task(nil)
   if not ok then
-    if type(handle) == "table" then error(handle, 0) end
+    if type(handle) == "table" then error(handle) end
     error(debug.traceback(co, tostring(handle)), 0)
   elseif coroutine.status(co) == "dead" then
     self.count = self.count - 1
@@ -74,7 +74,7 @@ local function poll(self, timeout_s)
   local handles = {}
   for index, entry in ipairs(self.waiting) do handles[index] = entry[2] end
   local done, interrupts = wait.any(handles, timeout_s)
-  if not done then error({ fatal = true, message = interrupts, code = 3 }, 0) end
+  if not done then error({ fatal = true, message = interrupts, code = 3 }) end
   for position = #done, 1, -1 do
     local entry = table.remove(self.waiting, done[position])
     push(self, entry[1], entry[2])
