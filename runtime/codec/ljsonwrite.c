@@ -301,7 +301,6 @@ int ap_json_encode(lua_State *L)
     luaL_checkany(L, 1);
     if (!lua_isnoneornil(L, 2))
         check_options(L, &out);
-    lua_settop(L, 1);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &ap_json_null_key);
     out.null = lua_touserdata(L, -1);
     luaL_getmetatable(L, AP_JSON_ARRAY);

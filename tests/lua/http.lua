@@ -170,6 +170,7 @@ tap.test("only http and https, and only URLs", function()
     "http://a b/", "http://127.0.0.1:99999/", "javascript:1" } do
     local message = refused("EURL", "^EURL: url", http.request { url = url })
     local whole = url:find "^%a+:/+[%w/.]+$" ~= nil and url ~= "http://"
+    tap.matches(message, url == "" and "^EURL: url: " or "^EURL: url [^:]", url)
     tap.equal(message:find("only http and https are supported", 1, true) ~= nil, whole, "what is wrong with " .. url)
   end
 end)

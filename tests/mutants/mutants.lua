@@ -38,8 +38,12 @@ end
 
 local function squeezed(text) return (text:gsub("%s+", " "):gsub("^ ", ""):gsub(" $", "")) end
 
+-- The tests that belong to a file: C and Lua ones before scripts, which take longer.
 local function tests_of(path)
-  return rooms[path] or rooms[path:match "^(.*)/[^/]*$"] or error(path .. ": no tests in tests/mutants/rooms.lua")
+  local tests = rooms[path] or rooms[path:match "^(.*)/[^/]*$"] or error(path .. ": no tests in tests/mutants/rooms.lua")
+  local quick, scripts = {}, {}
+  for _, test in ipairs(tests) do table.insert(test:find "%.t" and scripts or quick, test) end
+  return table.move(scripts, 1, #scripts, #quick + 1, quick)
 end
 
 -- The sample: count changes, drawn in the order of the seed.
@@ -143,15 +147,18 @@ local function judge(dir, site, known)
   end
 end
 
--- Tries each jobs-th change, and prints a line for each: "verdict\tindex\tby\tseconds\twhere: the changed line".
+-- Tries each jobs-th change, and prints a line for each: "verdict\tindex\tby\tseconds\twhere: the changed line", also
+-- to the log.
 local function work(drawn)
   local dir, known = copy(part), {}
+  local log <close> = assert(io.open(build .. "/mutants.log", "a"))
   for index = part, #drawn, jobs do
     local site, began = drawn[index], os.time()
     local verdict, by = judge(dir, site, known)
-    print(("%s\t%d\t%s\t%d s\t%s:%d: %s"):format(verdict, index, by or "", os.time() - began, site.path, site.number,
-      squeezed(site.after)))
-    io.stdout:flush()
+    local line = ("%s\t%d\t%s\t%d s\t%s:%d: %s\n"):format(verdict, index, by or "", os.time() - began, site.path,
+      site.number, squeezed(site.after))
+    io.stdout:write(line):flush()
+    log:write(line):flush()
   end
 end
 
@@ -180,7 +187,7 @@ local handles, verdicts = {}, {}
 for index = 1, jobs do
   handles[index] = assert(process.start { argv = { host.executable, "exec", "tests/mutants/mutants.lua", build,
     tostring(count), tostring(seed), tostring(jobs), tostring(index) }, head_bytes = 1048576,
-    stderr_file = build .. "/mutants.log", log = build .. "/mutants.log" })
+    stderr_file = build .. "/mutants.log" })
 end
 for _, handle in ipairs(handles) do
   local result = assert(handle:wait())

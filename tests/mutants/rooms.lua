@@ -1,5 +1,5 @@
 -- rooms: which tests belong to a source file (with @landlock: in that way of the cage): the ones that are quick and
--- near first. A file's own entry comes before its room's. C programs of tests are built for a mutant when they are
+-- near first (scripts come after all others). A file's own entry comes before its room's. C programs of tests are built for a mutant when they are
 -- named here.
 local core = { "tests/lua/proposal.lua", "tests/lua/history.lua", "tests/lua/line.lua", "tests/lua/tasks.lua",
   "tests/lua/sandbox.lua", "tests/lua/past.lua", "tests/lua/rooms.lua", "tests/lua/strategy.lua",

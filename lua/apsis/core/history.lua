@@ -377,7 +377,7 @@ function History:add(line)
   end
   place(self, number, index)
   self.count = index
-  if number > self.last_experiment then self.last_experiment = number end
+  self.last_experiment = math.max(number, self.last_experiment)
   count_line(self, line, outcome)
   -- Raw: it is no record yet.
   local value, tree, trace, said = line.primary_metric, line.tree, line.trace, line.acceptance
