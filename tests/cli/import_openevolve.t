@@ -133,6 +133,36 @@ cd mean2 && apsis baseline --repeats 1
 is "in one stage truth values do not count, nor complexity" "$(field 0 primary_metric)" 50.5
 end_item
 
+item "without combined_score a threshold is about the mean of all numbers, as there; the value leaves out flags and features"
+mkdir "$T/limits" && cd "$T" || exit 1
+printf '%s\n' 'A, COMPLEXITY = 0.6, 0.9' >limits/initial_program.py
+cat >limits/evaluator.py <<'END'
+def numbers(path):
+    exec(open(path).read(), globals())
+    return {"a": A, "complexity": COMPLEXITY}
+def evaluate_stage1(path):
+    return dict(numbers(path), ok=True)
+def evaluate_stage2(path):
+    return dict(numbers(path), b=1.0)
+END
+printf 'evaluator: {cascade_thresholds: [0.5]}\n' >limits/config.yaml
+apsis import openevolve limits --into limited
+cd limited && offline <<'END'
+local texts, at = { "A, COMPLEXITY = 0.2, 1.0\n", "A, COMPLEXITY = 0.6, -1.0\n" }, 0
+return function()
+  at = at + 1
+  return { ["initial_program.py"] = texts[at] }
+end
+END
+apsis baseline --repeats 1
+is "the baseline" "$code" 0
+apsis run -q --iterations 2
+is "0.2 goes on: 0.2, 1 and the flag are 0.73" "$(field 1 outcome) $(field 1 stage)" "reverted_worse_metric 2"
+is "0.6 does not: 0.6, -1 and the flag are 0.2" "$(field 2 outcome) $(field 2 stage)" "reverted_stage_failure 1"
+like "why" "$(field 2 rollback_reason)" 'threshold_score 0.2 does not reach its threshold 0.5'
+is "it is ranked by its value" "$("$APSIS" exec "$ROOT/tests/cli/json.lua" stopped.value <<<"$(tail -n 1 logs/results.jsonl)")" 0.6
+end_item
+
 item "each key's fate is told truly: with another meaning, lost where it was set, a model that is not asked"
 cp -r "$DATA/openevolve" "$T/fates" && cd "$T" || exit 1
 cat >fates/config.yaml <<'END'

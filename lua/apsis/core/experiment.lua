@@ -189,16 +189,16 @@ end
 
 -- nil, or why a stage's measurement does not let a candidate go on. One of some items or another split never does that.
 local function below_threshold(engine, request, measurement)
-  local threshold = engine.thresholds[measurement.stage]
-  if not threshold or request.items or request.split or engine.metric:reaches(measurement.value, threshold) then
-    return nil
-  end
-  if not measurement.value then
+  local threshold, name = engine.thresholds[measurement.stage], engine.threshold_of[measurement.stage]
+  local other = name and (measurement.metrics or {})[name]
+  local value = other or measurement.value
+  if not threshold or request.items or request.split or engine.metric:reaches(value, threshold) then return nil end
+  if not value then
     return ("stage %d: %s, so that its threshold %.10g is not reached"):format(measurement.stage,
       measurement.missing or "no metric " .. tostring(engine.metric.name), threshold)
   end
-  return ("stage %d: %.10g does not reach its threshold %.10g (%s)"):format(measurement.stage, measurement.value,
-    threshold, engine.metric:words())
+  return ("stage %d: %s%.10g does not reach its threshold %.10g (%s)"):format(measurement.stage,
+    other and name .. " " or "", value, threshold, engine.metric:words())
 end
 
 -- What a candidate has to show of a stage: that, and its value there. nil: it has none.

@@ -33,7 +33,7 @@ from typing import Any, Dict, List, Union
 
 FAILED_METRIC = "__evaluation_failed__"
 PRIMARY = "combined_score"
-MEAN_OF = "mean_of"
+MEAN_OF, THRESHOLD = "mean_of", "threshold_score"
 DEFAULT_ARTIFACT_BYTES = 100 * 1024 * 1024
 
 
@@ -187,14 +187,16 @@ def crash_text(metrics, artifacts):
 def measured_before():
     """What earlier stages measured, by name; without the mean that this file made of it."""
     before = json.loads(os.environ.get("APSIS_MEASURED") or "{}")
+    before.pop(THRESHOLD, None)
     if before.pop(MEAN_OF, None) is not None:
         before.pop(PRIMARY, None)
     return {name: float(value) for name, value in before.items() if name != "error"}
 
 
-def with_primary(metrics, artifacts, features, before):
+def with_primary(metrics, artifacts, features, before, staged):
     """Merges the stages, as OpenEvolve does. Adds a missing combined_score: the mean of the metrics that are neither
-    truth values nor features of the grid (of all, if there are no others); mean_of is how many."""
+    truth values nor features of the grid (of all, if there are no others); mean_of is how many. Then a stage's
+    threshold is about another number, as there: the mean of them all."""
     found = numbers_of(metrics)
     said = metrics.get("error")
     if found.pop(FAILED_METRIC, 0.0):
@@ -208,8 +210,11 @@ def with_primary(metrics, artifacts, features, before):
     if PRIMARY not in found:
         usable = {name: value for name, value in found.items() if name not in flags}
         values = [value for name, value in usable.items() if name not in features] or list(usable.values())
+        whole = [value for name, value in found.items() if name != "error"]
         found[PRIMARY] = math.fsum(values) / len(values) if values else 0.0
         found[MEAN_OF] = float(len(values))
+        if staged:
+            found[THRESHOLD] = math.fsum(whole) / len(whole)
     crash = crash_text(metrics, artifacts) if found[PRIMARY] == 0.0 else ""
     if crash:
         raise Failure("the evaluator returned an error: %s" % crash)
@@ -320,7 +325,7 @@ def evaluate(arguments):
         if folder and not arguments.no_artifacts:
             write_artifacts(folder, artifacts, arguments.max_artifact_bytes)
         features = arguments.feature or ["complexity", "diversity"]
-        found = with_primary(metrics, artifacts, features, before if arguments.stage > 1 else {})
+        found = with_primary(metrics, artifacts, features, before if arguments.stage > 1 else {}, arguments.stage > 0)
         names = metric_names(found)
         renamed = {names[name]: name for name in found if names[name] != name}
         if renamed and folder and not arguments.no_artifacts:

@@ -77,6 +77,7 @@ function Draft:verification(plan)
     if stage.stage then self:line("      stage: %d", stage.stage) end
     if stage.threshold then
       self:line("      threshold: %s # what combined_score must reach to go on", scalar(stage.threshold))
+      self:line("      threshold_of: threshold_score # without combined_score, as there: the mean of all numbers")
     end
   end
   local most = plan.settings.evaluator.max_artifact_storage

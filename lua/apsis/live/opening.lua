@@ -94,13 +94,15 @@ local function stages_of(manifest)
   return list
 end
 
--- The value a stage must reach before the next begins: { [stage] = value }.
+-- The value a stage must reach before the next begins, and the metric that it is about: { [stage] = value or name }.
 local function thresholds_of(manifest)
-  local thresholds = {}
+  local thresholds, names = {}, {}
   for _, command in ipairs(manifest.verification.commands) do
-    if command.threshold then thresholds[command.stage] = command.threshold end
+    if command.threshold then
+      thresholds[command.stage], names[command.stage] = command.threshold, command.threshold_of
+    end
   end
-  return thresholds
+  return thresholds, names
 end
 
 -- Parts of another tool's file that apsis ignores: shown until there is a baseline, then only logged.
@@ -170,12 +172,13 @@ end
 -- The manifest's engine over a world.
 function opening:new_engine(over, budget)
   local manifest = self.manifest
-  local provider = manifest.provider or {}
+  local provider, thresholds, threshold_of = manifest.provider or {}, thresholds_of(manifest)
   return loop.new { strategy = self.strategy, world = over, journal = self.journal, metric = manifest.metric,
     metrics = manifest.metrics, tie_breaker = manifest.metric.tie_breaker, seed = self.seed,
     name = manifest.project.name,
     workers = manifest.execution.workers, budget = budget, project = self:project_facts(), models = provider.models,
-    model_choice = provider.choice, thresholds = thresholds_of(manifest), acceptance = manifest.acceptance,
+    model_choice = provider.choice, thresholds = thresholds, threshold_of = threshold_of,
+    acceptance = manifest.acceptance,
     guards = manifest.guards, reflect = manifest.reflect, trajectory = manifest.trajectory,
     branch_baselines = manifest.own_branch }
 end

@@ -109,6 +109,9 @@ local function thresholds(draft, commands)
   for _, command in ipairs(commands) do last = math.max(last, command.stage or 1) end
   for index, command in ipairs(commands) do
     local key, stage = ("verification.commands[%d].threshold"):format(index), command.stage or 1
+    if command.threshold_of and not command.threshold then
+      draft.say(key .. "_of", "needs threshold, the value that this metric must reach; add it, or remove threshold_of")
+    end
     if command.threshold and stage == last then
       local lower = (draft.value.metric or {}).direction == "lower"
       draft.say(key, ("stands on the last stage (%d), after which there is nothing to go on to; give a later command "
