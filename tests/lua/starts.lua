@@ -11,6 +11,7 @@ local root = "../.."
 local listed = {
   ["cage.c"] = { 3, "the cage's inner process, and the command in it" },
   ["mounts.c"] = { 1, "a process of the cage's that makes its network" },
+  ["child.lua"] = { 1, "apsis itself, for a call of an agent", "drive" },
   ["command.lua"] = { 1, "doctor asks the user's coding agent for its version, outside the project" },
   ["doctor.lua"] = { 2, "git says who commits" },
   ["import.lua"] = { 2, "python -I reads an evaluator as text; git makes the new repository", "import" },

@@ -72,7 +72,9 @@ end
 local function text_of(found)
   local record = found.record
   if found.state == "refused" then return ("%s was not tried: %s"):format(found.id, found.reason) end
-  if found.state == "over" then return ("%s was not tried: the loop is over: %s"):format(found.id, found.reason) end
+  if found.state == "over" then
+    return ("%s was not tried: the loop is over: %s"):format(found.id, found.reason)
+  end
   if found.state == "pending" then
     local pid = lock.holder(found.home)
     local where = pid and ("being worked off by process %d"):format(pid) or "nobody works on it"
@@ -88,8 +90,8 @@ end
 -- Prints what became of a request; its exit code.
 function outcome.print(found, as_json)
   if as_json then
-    print(json.encode { id = found.id, result = found.state, reason = found.reason, next = nexts[found.state],
-      line = found.text and json.decode(found.text) or nil })
+    print(json.encode { id = found.id, result = found.state, reason = found.reason, text = text_of(found),
+      next = nexts[found.state], line = found.text and json.decode(found.text) or nil })
   else
     print(show.wrap(text_of(found), show.width(), "  "))
     print(show.wrap("next: " .. nexts[found.state], show.width(), "  "))

@@ -1,5 +1,6 @@
 -- work: sees to it that a request is worked off: by whoever holds the run's lock; if nobody does, by this process, or
 -- by one in the background. Called by the commands.
+local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local lock = require "apsis.live.lock"
@@ -48,15 +49,26 @@ function work.once(dir, options)
   return result and true, message, code
 end
 
+-- The file that is there while a process in the background works on a request.
+local function mark_of(home, id) return ("%s/.apsis/inbox/%s.work"):format(home, id) end
+
 -- Starts a process in the background that works off what waits until a request has its line; its messages are in
 -- logs/submit.log. true | nil, message, 3.
 function work.background(home, dir, id)
-  local ok, message = fs.mkdir(home .. "/logs")
+  local log, mark = home .. "/logs/submit.log", mark_of(home, id)
+  local ok, message = fs.write(mark, "")
   if not ok then return nil, message, 3 end
-  local command = ("trap '' HUP; cd / && $(command -v setsid) %s wait %s -C %s --json </dev/null >>%s 2>&1 &"):format(
-    quoted(host.executable), quoted(id), quoted(dir), quoted(home .. "/logs/submit.log"))
+  local command = ("trap '' HUP; cd /; ($(command -v setsid) %s wait %s -C %s --json </dev/null; rm -f %s) >%s 2>&1 &")
+    :format(quoted(host.executable), quoted(id), quoted(dir), quoted(mark), quoted(log))
   if os.execute(command) then return true end
   return nil, "no process could be started in the background", 3
+end
+
+-- Why the process in the background ended without a result: the last line of its messages | nil if it goes on.
+local function failed(home, id)
+  if fs.stat(mark_of(home, id)) then return nil end
+  local text = fs.read(home .. "/logs/submit.log", 65536) or ""
+  return (editline.last(text):gsub("^apsis: ", ""))
 end
 
 -- Waits until a request has its line or the loop is over; if nobody works on it, this process does (with a deadline:
@@ -70,12 +82,16 @@ function work.wait(self, id, options)
     local found, message, code = look(self.home, self.dir, id)
     if not found or found.state ~= "pending" or deadline and wait.now() >= deadline then return found, message, code end
     local free = not lock.holder(self.home)
-    if free and deadline then
-      if started then return found end
+    local why = free and started and failed(self.home, id)
+    if why then
+      found, message, code = look(self.home, self.dir, id)
+      if not found or found.state ~= "pending" then return found, message, code end
+      return nil, why, 3
+    elseif free and deadline and not started then
       started, message, code = work.background(self.home, self.dir, id)
       if not started then return nil, message, code end
-    elseif free then
-      local done, why
+    elseif free and not deadline then
+      local done
       done, message, code, why = work.once(self.dir, options)
       if not done and why ~= "LOCKED" then return nil, message, code end
       options.new_run = nil

@@ -28,7 +28,7 @@ function submit.options(parser)
   parser:flag("--no-wait", "print the id and work it off in the background; `apsis wait ID` has the result")
   parser:option("--timeout", "wait at most S seconds; the work goes on in the background"):convert(tonumber):argname "S"
   parser:flag("--new-run", "begin another run if the last one is over")
-  parser:flag("--json", "the result as JSON: {id, result, line, next}; result: kept, rejected, pending or over")
+  parser:flag("--json", "the result as JSON: {id, result, text, line, next}; result: kept, rejected, pending or over")
 end
 
 -- The map of --asi | nil, message.
@@ -150,7 +150,7 @@ function submit.run(args)
   local found
   found, message, code = work.wait(self, id, { timeout_s = args.timeout, new_run = args.new_run, quiet = args.json })
   if found then return outcome.print(found, args.json) end
-  return code, ("%s: %s; `apsis wait %s` has its result"):format(id, message, id)
+  return code, ("%s; %s waits in the inbox: `apsis wait %s` goes on with it"):format(message, id, id)
 end
 
 return submit
