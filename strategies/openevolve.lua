@@ -113,7 +113,8 @@ function evolve.init(run)
     run.project.program), {}, {}, {}
 end
 
-local no_fault = { skipped_provider_failure = true, skipped_strategy_error = true, measured = true, asked = true }
+local no_fault = { skipped_provider_failure = true, skipped_executor_failure = true, skipped_strategy_error = true,
+  measured = true, asked = true }
 
 -- How many candidates in a row were not kept, and which overrides this streak has had.
 local function count_streak(streak, line, override)

@@ -72,7 +72,7 @@ local outcome_words = {
   skipped_duplicate = "not measured: a duplicate",
   skipped_not_selected = "not used", skipped_provider_failure = "no usable answer",
   skipped_verification_crash = "failed when measured",
-  skipped_strategy_error = "not tried",
+  skipped_strategy_error = "not tried", skipped_executor_failure = "not measured",
 }
 
 -- An outcome in words for a model: kept, rejected (a tie is no "worse metric"), or why it failed.

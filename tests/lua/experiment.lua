@@ -116,6 +116,19 @@ test("of a measurement finite values count: the median of its samples, and secon
   equal({ line.primary_metric, line.samples }, { 5, { 5 } })
 end)
 
+test("what could not be measured where verifications run has no value, is nobody's fault, and can be tried again", function()
+  local lost = { status = "unmeasured", reason = "no node" }
+  local line, engine = one("", { budget = { iterations = 2 }, world = measured(base, base, base, { value = 5 }, lost, { value = 5 },
+    { value = 5 }, { value = 5 }) })
+  equal({ line.outcome, line.status, line.rollback_reason, line.primary_metric }, { "skipped_executor_failure", "crash", "no node" })
+  equal(engine.history.newest.outcome, "kept") -- the same tree
+  local lines, ended = fake.run("return { options = { patience = 1 } }", { budget = { iterations = 50 }, strategy = "x",
+    world = { measure = function(_, _, slot) return slot.baseline and { value = 1 } or lost end } })
+  equal(lines[3].outcome, "skipped_executor_failure") -- patience counts none
+  equal({ #lines, ended.code }, { 4, 3 })
+  matches(ended.message, "^stopping: the executor failed in 3 consecutive experiments; when it works again, `apsis run` resumes: no node")
+end)
+
 test("a verification that ends without a value has failed, and one that crashed is no measurement", function()
   local base = { value = 1 }
   ends("", "skipped_verification_crash", "no metric score", { world = measured(base, base, base, {}, {}, {}) })

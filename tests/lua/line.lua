@@ -12,7 +12,7 @@ local test, equal = tap.test, tap.equal
 -- A strategy, and beside it answers and measurements, that come to every outcome in turn.
 local source = [[
 local turns = { "kept", "worse", "threshold", "scope", "stage", "rejected", "again", "same", "twin", "unselected", "silent", "crash",
-  "error", "measured", "asked", "gate" }
+  "error", "measured", "asked", "gate", "lost" }
 return {
   plan = function(run)
     local turn = turns[run.experiment]
@@ -37,7 +37,7 @@ return {
 }]]
 
 local steps = { kept = 1, worse = -0.5, threshold = 1000, stage = -100, rejected = 2, gate = 3, same = 0, twin = -4.5, unselected = 7,
-  crash = 8, error = 9, again = 4 }
+  crash = 8, error = 9, again = 4, lost = 11 }
 
 local function answer(slot)
   local turn = slot.proposal.notes.turn
@@ -49,6 +49,7 @@ end
 local function measure(x, _, slot)
   slot.energy = 2 * x
   if slot.number == 12 then return { status = "crash", reason = "division by zero" } end
+  if slot.number == 17 then return { status = "unmeasured", reason = "no node" } end
   return { value = x, metrics = { ms = 3 - x }, items = { one = { score = x } } }
 end
 
@@ -90,7 +91,7 @@ test("every outcome gives the same record live, after a fold, and in a journal w
   local again, unfiled = folded(spec, live), run(listed.new())
   local missing = {}
   for outcome in pairs(lines.status_of) do missing[outcome] = true end
-  equal({ live.history.count, again.history.count, unfiled.history.count }, { 17, 17, 17 })
+  equal({ live.history.count, again.history.count, unfiled.history.count }, { 18, 18, 18 })
   for index = 1, live.history.count do
     local record = live.history:at(index)
     missing[record.outcome] = nil

@@ -114,6 +114,7 @@ function decide.candidate(engine, slot, candidate, measurement)
   local status = measurement.status
   if status ~= "ok" then
     if status == "strategy" then return "skipped_strategy_error", measurement.reason end
+    if status == "unmeasured" then return "skipped_executor_failure", measurement.reason end
     return noted(engine, slot, candidate, status == "stopped" and "reverted_stage_failure"
       or "skipped_verification_crash", measurement.reason, measurement.extra)
   end

@@ -286,6 +286,9 @@ local function add_totals(totals, tokens, asked, cost, iterations, measurements)
   totals.iterations, totals.measurements = totals.iterations + iterations, totals.measurements + measurements
 end
 
+-- Nothing was tried: patience does not count it.
+local untried = { skipped_provider_failure = true, skipped_executor_failure = true }
+
 local function count_line(self, line, outcome)
   if line.run and line.run ~= self.run then self:begin(line.run) end
   local change = outcome ~= "baseline" and outcome ~= "measured" and outcome ~= "asked"
@@ -294,7 +297,7 @@ local function count_line(self, line, outcome)
   add_totals(self.totals, tokens or 0, asked, cost, iterations, measurements)
   add_totals(self.run_totals, tokens or 0, asked, cost, iterations, measurements)
   self.outcomes[outcome] = (self.outcomes[outcome] or 0) + 1
-  if change and outcome ~= "skipped_provider_failure" then -- without an answer nothing was tried
+  if change and not untried[outcome] then
     self.since_kept = self.since_kept + 1
     self.since_best = self.since_best + 1
   end

@@ -165,6 +165,7 @@ line.outcomes = {
   { "skipped_not_selected", "discard", "the strategy chose none of the answers" },
   { "skipped_provider_failure", "crash", "the provider gave no usable answer" },
   { "skipped_verification_crash", "crash", "a check or command failed or timed out, or there was no metric" },
+  { "skipped_executor_failure", "crash", "it could not be measured where verifications run, by no fault of its own" },
   { "skipped_strategy_error", "crash", "a hook of the strategy raised an error or ran too long" },
   { "measured", json.null, "older candidates were measured again" },
   { "asked", json.null, "the provider answered a question" },
@@ -239,12 +240,14 @@ function line.notes(slot, more)
   return next(notes) ~= nil and notes or nil
 end
 
+local no_value = { skipped_verification_crash = true, skipped_executor_failure = true }
+
 -- What was measured; what a failed verification printed is no measurement.
 local function add_measurement(engine, slot, fields)
   local bar, value = engine.history.bar, nil
   if engine.history:measured_otherwise(fields) then bar = nil end
   fields.secondary_metrics = slot.secondary
-  if fields.outcome ~= "skipped_verification_crash" then value = slot.value end
+  if not no_value[fields.outcome] then value = slot.value end
   fields.primary_metric, fields.samples = value, value and slot.samples
   fields.delta, fields.improved = engine.metric:change(value, bar)
 end

@@ -146,6 +146,7 @@ end
 local hopeless = {
   skipped_strategy_error = { code = 2, who = "strategy", remedy = "fix it and run `apsis run` to resume" },
   skipped_provider_failure = { code = 4, who = "provider", remedy = "when it works again, `apsis run` resumes" },
+  skipped_executor_failure = { code = 3, who = "executor", remedy = "when it works again, `apsis run` resumes" },
 }
 
 -- Ends the run if the same thing has failed too often in a row since it was started.

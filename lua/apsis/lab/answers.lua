@@ -54,7 +54,7 @@ end
 
 local measured = { kept = true, reverted_worse_metric = true, reverted_rejected = true,
   reverted_threshold_failure = true, reverted_stage_failure = true, reverted_gate_failure = true,
-  skipped_verification_crash = true }
+  skipped_verification_crash = true, skipped_executor_failure = true }
 
 -- What may be why a run does not go as recorded: another number of workers. "" where it is the same.
 local function hint(world)
@@ -109,6 +109,7 @@ local function first_measurement(world, line)
   local result = { status = "ok", stage = line.stage or 1, metrics = metrics, items = line.items,
     reason = line.rollback_reason }
   if line.outcome == "skipped_verification_crash" then result.status = "crash"
+  elseif line.outcome == "skipped_executor_failure" then result.status = "unmeasured"
   elseif line.outcome == "reverted_stage_failure" then result.status = "stopped"
   elseif line.primary_metric then
     result.samples = recordings.first_samples(line)
