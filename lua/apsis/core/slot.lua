@@ -62,6 +62,7 @@ slot.fields = {
   { "uncounted", "table", "live/answers", "{ tokens, cost } of answers that `tokens` and `cost` do not count yet" },
   { "outside", "boolean", "cli/eval", "true if it is scored outside any loop" },
   { "stderr", "string", "live/verify", "the last of what the verification printed to stderr" },
+  { "where", "string", "an executor", "in words, where its verification waits or runs; nil: on this machine" },
   { "measuring", "table", "the world's measurer", "what it keeps from one verification of this version to the next" },
 }
 

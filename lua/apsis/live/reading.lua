@@ -1,5 +1,5 @@
 -- reading: reads candidates from git and their verification's files from runs/: methods of the live world. Changes only
--- its own cache. Called by world.
+-- its own cache. Called by world, and for single jobs.
 
 local reading = {}
 
@@ -93,6 +93,18 @@ function reading:hidden_paths(record)
     if self.scope:mode(path) == "hidden" then hidden[#hidden + 1] = self:repository_path(path) end
   end
   return hidden
+end
+
+-- Files that an executor adds are no change.
+function reading:is_carried(path)
+  local own = self:project_path(path)
+  for _, carried in ipairs(self.carried or {}) do
+    if carried.path == own then return true end
+  end
+  for _, link in ipairs(self.manifest.workspace.link or {}) do
+    if link == own then return true end
+  end
+  return false
 end
 
 return reading

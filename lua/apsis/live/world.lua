@@ -8,6 +8,7 @@ local clock = require "apsis.core.clock"
 local environment = require "apsis.live.cage.environment"
 local evolve_block = require "apsis.edit.evolve_block"
 local executors = require "apsis.project.executors"
+local failing = require "apsis.live.failing"
 local files = require "apsis.live.files"
 local fs = require "apsis.fs"
 local here = require "apsis.live.executor.here"
@@ -35,62 +36,12 @@ local function add(methods)
   for name, method in pairs(methods) do World[name] = method end
 end
 
+add(failing)
 add(reading)
 add(starting)
 for _, methods in rooms.each "world" do add(methods()) end
 
 local MEGABYTE = 1048576
-
--- Raises an error that ends the run: message and exit code. A strategy's hook may catch it, but no line is written
--- afterwards.
-function World:fail(message, code)
-  self.broken = { fatal = true, message = message, code = code }
-  error(self.broken, 0)
-end
-
--- Unwraps what a primitive returned; an error ends the run.
-function World:need(value, message)
-  if value == nil or value == false then self:fail(tostring(message), 3) end
-  return value
-end
-
--- Errors of a machine that is out of resources or broken.
-local machine = {}
-for code in ("EIO ENOSPC EDQUOT EROFS EMFILE ENFILE ENOMEM EAGAIN ENOBUFS EINTR"):gmatch "%a+" do
-  machine[code] = true
-end
-
--- Errors that names, modes and depths which a command or an answer left can cause.
-local theirs = {}
-for code in ("EPATH EINVAL EACCES EPERM ENAMETOOLONG ELOOP ENOTDIR EISDIR ENOTEMPTY EEXIST ENOENT"):gmatch "%a+" do
-  theirs[code] = true
-end
-
--- What a primitive returned about what a command or an answer left: nil and a message if that is at fault. Any other
--- error ends the run.
-function World:left(value, message, code)
-  if not value and not theirs[code] then self:fail(message, 3) end
-  return value, message
-end
-
--- If the machine could not start a command, the candidate is not to blame: the run ends.
-function World:need_started(what, message, code)
-  if code == "ESANDBOX" then message = message .. "; `apsis doctor` shows what works here" end
-  if machine[code] or code == "ESANDBOX" then self:fail(("%s could not be started: %s"):format(what, message), 3) end
-end
-
--- Warns the user once about what a failed command may have lacked, on the terminal only; text: a place's advice, or
--- nil.
-function World:advise(name, text)
-  if text then self:warn_once(text, ("%s: %s"):format(name, text)) end
-end
-
--- Warns once per run about `what`.
-function World:warn_once(what, text)
-  if self.said[what] then return end
-  self.said[what] = true
-  self:log("warn", text)
-end
 
 -- open(manifest, {seed, configuration (plain, for env.json), log, progress}) -> world | nil, message, exit code.
 function world.open(manifest, options)
@@ -154,18 +105,6 @@ function World:now() return clock.time() end
 -- Measures in another folder from now on, beside a running loop; open_tree(dir): a stand-in for checkouts.
 function World:measure_in(folder, open_tree)
   self.executor = self.executor:elsewhere(folder, open_tree)
-end
-
--- Files that an executor adds are no change.
-function World:is_carried(path)
-  local own = self:project_path(path)
-  for _, carried in ipairs(self.carried or {}) do
-    if carried.path == own then return true end
-  end
-  for _, link in ipairs(self.manifest.workspace.link or {}) do
-    if link == own then return true end
-  end
-  return false
 end
 
 -- READ_CONTEXT: what people wrote since the last plan.
@@ -378,6 +317,7 @@ function World:publish(slot, record, led)
   answers.forget(slot)
   self.latest:add(self.history.source, record)
   self.state:finished(slot, record)
+  if self.executor.finished then self.executor:finished(slot.number) end
   self.keeping:note()
   if self.manifest.keep_runs then self:trim_runs(self.manifest.keep_runs) end
   if self.listener then self.listener(record) end

@@ -17,13 +17,13 @@ function executors.of(target) return require(modules()[target]) end
 
 -- The keys of `execution`: target, the common ones, and those of other executors.
 function executors.fields(common)
-  local names, fields = {}, table.move(common, 1, #common, 1, {})
-  for name, module in pairs(modules()) do
-    names[#names + 1] = name
-    local keys = name ~= "local" and require(module).keys or {}
+  local names, fields, found = {}, table.move(common, 1, #common, 1, {}), modules()
+  for name in pairs(found) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local keys = name ~= "local" and require(found[name]).keys or {}
     table.move(keys, 1, #keys, #fields + 1, fields)
   end
-  table.sort(names)
   local target = nodes.node("enum", #names == 1 and "this machine" or "where verifications run; local is this machine",
     { allowed = names, default = "local" })
   table.insert(fields, 1, { "target", target })

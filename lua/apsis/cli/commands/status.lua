@@ -40,7 +40,8 @@ end
 local function flight_text(slots)
   local parts = {}
   for index, slot in ipairs(slots) do
-    parts[index] = ("%s %s (%s)"):format(slot.experiment, show.line(slot.phase), show.line(slot.operator, 20))
+    parts[index] = ("%s %s%s (%s)"):format(slot.experiment, show.line(slot.phase),
+      slot.where and " " .. show.line(slot.where, 60) or "", show.line(slot.operator, 20))
   end
   return #parts > 0 and table.concat(parts, ", ") or nil
 end

@@ -151,6 +151,19 @@ local function pass(env, list, keys_too)
   for name, value in pairs(passed[list]) do env[name] = value end
 end
 
+-- The variables that a list of names passes on, with their values.
+function environment.passed(list)
+  local env = {}
+  pass(env, list or {}, true)
+  return env
+end
+
+-- Takes variables over from another machine, as if this process had inherited them.
+function environment.take(env)
+  for name, value in pairs(env) do variables()[name] = value end
+  passed = setmetatable({}, { __mode = "k" })
+end
+
 -- All variables of a command. space_dir: its workspace; own: the manifest's { pass_env, network }.
 function environment.base(slot, space_dir, parent_commit, own)
   local env = {}

@@ -1,0 +1,156 @@
+-- attempt: brings one job to its result: submits an attempt if nobody has, waits, and begins another attempt when one is
+-- lost. What the queue does not answer proves nothing; an attempt is lost only when two answers in a row, some time
+-- apart, do not have it and no result has come. Called by evaluations.
+local describe = require "apsis.cluster.describe"
+local result = require "apsis.cluster.result"
+local wait = require "apsis.wait"
+
+local attempt = {}
+
+local SOONEST_S <const>, LATEST_S <const>, PATIENCE <const> = 0.02, 2, 20 -- between two looks for a result
+local GRACE <const> = 3 -- of poll_sec: how long a job must have been missing
+local TRIES <const> = 3 -- at a submit that fails while the queue answers
+
+-- The attempt to go on with, { name, number, token, adopted }, and how many were lost; made if there is none.
+local function current(self, job)
+  local attempts, lost = self.folder:attempts(job.key), 0
+  for _, one in ipairs(attempts) do lost = lost + (one.lost and 1 or 0) end
+  local last = attempts[#attempts]
+  local usable = last and last.complete and not last.lost and not last.cancelled
+  local given = usable and self.folder:read(last.name, "job.json")
+  if given and given.key == job.key and given.name == last.name and given.tree == job.tree then
+    given.adopted = true
+    return given, lost
+  end
+  local made, files = describe.attempt(job, last and last.number + 1 or 1)
+  self.world:need(self.folder:write(made, files))
+  return made, lost
+end
+
+-- Shows where a measurement is: "queued", "on n2".
+local function show(self, slot, text)
+  if slot.where == text then return end
+  slot.where = text
+  if slot.outside then return end
+  if self.world.display and text then self.world.display:phase(slot, text) end
+  if self.world.run_number then self.world.state:phase(slot) end
+end
+
+-- The result of an attempt; nil if there is none; nil and why if there is one that is not this job's.
+local function take(self, made)
+  if not self.folder:has(made.name, "result.json") then return nil end
+  local given = self.folder:read(made.name, "result.json")
+  local wrong = result.problem(given, made)
+  if wrong then return nil, "its result.json is not the job's: " .. wrong end
+  if given.failed then return nil, ("%s: %s"):format(given.node, given.failed) end
+  return given
+end
+
+-- Waits for an answer of the queue that was asked for after now: the answer, or nil and the trouble once it has failed.
+local function fresh(self)
+  local from, queue = wait.now(), self.queue
+  while queue.asking do wait.sleep(SOONEST_S) end
+  if queue.answer and queue.answer.began > from then return queue.answer end
+  return queue:ask(self:names())
+end
+
+-- Whether the queue has a job, or it has been there: true, false, or nil and why that is unknown.
+local function is_there(self, made)
+  if self.folder:has(made.name, "claim") or self.folder:has(made.name, "result.json") then return true end
+  local answer, message = fresh(self)
+  if not answer then return nil, message end
+  return answer.jobs[made.name] ~= nil
+end
+
+-- Submits an attempt, unless it is there: an answer may have been lost. True; nil and why after several failures, or
+-- once it is over queue_sec.
+local function submit(self, made, slot)
+  local dir, program = self.folder:dir(made.name), attempt.program(self.spec, self.folder:dir(made.name))
+  local tries, until_s = 0, wait.now() + self.spec.queue_sec
+  local unsure = made.adopted
+  while true do
+    local there, trouble = false, nil
+    if unsure then there, trouble = is_there(self, made) end
+    if there then return true end
+    local sent = false
+    if there == false then
+      sent, trouble = self.queue:submit(made.name, { APSIS_JOB = made.name, APSIS_JOB_DIR = dir, APSIS_JOB_RUN = program })
+      self.flying[made.name].unsure = unsure
+      if sent then return true end
+      tries, unsure = tries + 1, true
+    end
+    if tries >= TRIES or wait.now() >= until_s then return nil, trouble end
+    show(self, slot, "not submitted yet")
+    wait.sleep(math.min(60, self.spec.poll_sec * 2 ^ math.min(tries, 4)))
+  end
+end
+
+-- The command line that a node runs.
+function attempt.program(spec, dir)
+  local quoted = require("apsis.project.path").quoted
+  return ("%s job %s"):format(quoted(spec.program or require("apsis.host").executable), quoted(dir))
+end
+
+-- Notes what an answer says of an attempt; returns true if that shows that it is lost.
+local function look(self, one, answer, slot)
+  if not answer or answer.began <= one.since then return false end
+  local there = answer.jobs[one.name]
+  if there then
+    one.missing = nil
+    one.running = one.running or there.state == "running"
+    show(self, slot, there.state == "running" and ("on " .. (there.node or "a node"):gsub("%c", "?"):sub(1, 60))
+      or "queued")
+    return false
+  end
+  one.missing = one.missing or answer.began
+  return answer.began - one.missing >= GRACE * self.spec.poll_sec
+end
+
+-- Waits for an attempt that was submitted. Its result | nil, why it is lost, and true if no other attempt would help.
+local function await(self, made, slot)
+  local one, queued_s = self.flying[made.name], 0
+  one.since = wait.now()
+  while true do
+    local given, wrong = take(self, made)
+    if given or wrong then return given, wrong end
+    local lost = look(self, one, self.queue:look(function() return self:names() end), slot)
+    if lost then
+      given, wrong = take(self, made)
+      if given or wrong then return given, wrong end
+      local words = self.folder:last_words(made.name)
+      return nil, "the job ended without a result" .. (words and ": " .. words or "")
+    end
+    local pause = math.max(SOONEST_S, math.min(LATEST_S, (wait.now() - one.since) / PATIENCE))
+    if not one.running then queued_s = queued_s + pause end
+    if queued_s > self.spec.queue_sec then
+      return nil, ("it waited longer than execution.queue_sec, %g s"):format(self.spec.queue_sec), true
+    end
+    wait.sleep(pause)
+  end
+end
+
+-- The result of a job of describe.job | nil, why there is none.
+function attempt.measure(self, slot, job)
+  local given, why, final
+  repeat
+    local made, lost = current(self, job)
+    self.flying[made.name] = { name = made.name, number = slot.number, since = wait.now() }
+    given, why = take(self, made)
+    local sent = given or why
+    if not sent then sent, why = submit(self, made, slot) end
+    if not sent then final = true
+    elseif not given and not why then given, why, final = await(self, made, slot) end
+    if not given then
+      self.folder:mark(made.name, "lost", why)
+      self.queue:cancel { made.name }
+      lost = lost + 1
+      self.world:log("info", ("experiment %d: %s: %s"):format(slot.number, made.name, why))
+    end
+    if given and self.flying[made.name].unsure then self.queue:cancel { made.name } end -- it may be there twice
+    self.flying[made.name].done = true
+  until given or final or lost > self.spec.requeue
+  show(self, slot, nil)
+  return given, why
+end
+
+return attempt

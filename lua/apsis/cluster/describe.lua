@@ -1,0 +1,90 @@
+-- describe: a measurement as a job: all that decides it, its key, and what is done with what comes back. Starts nothing.
+-- Called by evaluations; node reads the description.
+local environment = require "apsis.live.cage.environment"
+local fs = require "apsis.fs"
+local host = require "apsis.host"
+local json = require "apsis.json"
+local schema = require "apsis.project.schema"
+local sha256 = require "apsis.cli.sha256"
+local wait = require "apsis.wait"
+
+local describe = {}
+
+local DIGITS <const> = 32
+local elsewhere = { provider = true, strategy = true, budget = true, execution = true }
+
+-- The parts of the manifest that a measurement may depend on, as plain data.
+local function manifest_of(world)
+  if world.sent_manifest then return world.sent_manifest end
+  local copy = {}
+  for _, field in ipairs(schema.manifest.fields) do
+    if not elsewhere[field[1]] then copy[field[1]] = world.manifest[field[1]] end
+  end
+  world.sent_manifest = copy
+  return copy
+end
+
+-- Ignored files that the manifest names: what they contain now, by path.
+local function carried_files(world)
+  local files = {}
+  for _, carried in ipairs(world.carried or {}) do
+    files[carried.path] = world:need(fs.read(world.dir .. "/" .. carried.path))
+  end
+  return files
+end
+
+local function token()
+  local file <close> = assert(io.open("/dev/urandom", "rb"))
+  return (file:read(16):gsub(".", function(byte) return ("%02x"):format(byte:byte()) end))
+end
+
+-- The ordinal-th measurement of a slot as a job without a name: { key, ... }, and the files that go with it.
+function describe.job(world, slot, record, request, ordinal)
+  local files = carried_files(world)
+  local own = record == slot.candidate
+  local job = {
+    version = host.version, project = world.manifest.home, prefix = world.prefix, seed = world.seed,
+    experiment = slot.number, candidate = record.id, tree = record.tree, request = request, ordinal = ordinal,
+    manifest = manifest_of(world), carried = json.array(world.carried or {}),
+    slot = { baseline = slot.baseline, parent_commit = slot.parent_commit, own = own, stderr = slot.stderr,
+      secondary = own and slot.secondary or nil, value = own and slot.value or nil },
+  }
+  job.key = sha256.hex(json.encode({ job, files }, { sorted = true })):sub(1, DIGITS)
+  job.env = environment.passed(world.manifest.verification.pass_env)
+  job.created, job.files = wait.time(), files
+  return job
+end
+
+-- One attempt at a job: what is written for the node, and the files beside it.
+function describe.attempt(job, number)
+  local made, files = {}, job.files
+  for key, value in pairs(job) do made[key] = value end
+  made.files, made.name, made.token = nil, ("%s-%d"):format(job.key, number), token()
+  return made, files
+end
+
+-- Adds what a job left in its folder to runs/NNNN: the log goes behind that of earlier measurements.
+local function collect(from, into)
+  local log = "/verifier.log"
+  if fs.stat(into .. log, { follow = false }) then
+    local text = fs.read(from .. log)
+    if text then fs.append(into .. log, text) end
+    fs.remove(from .. log)
+  end
+  fs.copy_tree(from, into)
+end
+
+-- Takes a job's result: its files, its warnings, its measurement.
+function describe.take(world, slot, given, from)
+  collect(from, slot.dir)
+  for _, one in ipairs(given.messages) do
+    local text = ("%s: %s"):format(given.node, one.text)
+    if one.level == "warn" then world:warn_once(text, text) else world:log("info", text) end
+  end
+  slot.stderr = given.stderr or slot.stderr
+  world:log("info", ("experiment %d: measured on %s in %.1f s, after %.1f s in the queue"):format(slot.number, given.node,
+    given.wall_s or 0, given.queue_s or 0))
+  return given.measurement
+end
+
+return describe

@@ -1,0 +1,168 @@
+-- evaluations: the executor of machines behind a queue: sends a whole measurement as a job, waits for its result, and
+-- adopts what an earlier process has sent. A job is known by its key, the digest of all that decides the measurement,
+-- and each attempt at it has a folder and a name of its own; so a result is taken once, for what it was measured for,
+-- and nothing that is late or somebody else's is ever believed. live/executor/README.md has the contract. Called by
+-- verify and world.
+local attempt = require "apsis.cluster.attempt"
+local describe = require "apsis.cluster.describe"
+local folder = require "apsis.cluster.folder"
+local fs = require "apsis.fs"
+local sha256 = require "apsis.cli.sha256"
+
+local evaluations = {}
+
+local Evaluations = {}
+Evaluations.__index = Evaluations
+
+local DIGITS <const> = 32 -- of a key: 128 bits
+
+-- open(world, info of its repository, the queue) -> executor.
+function evaluations.open(world, _, queue)
+  return setmetatable({ world = world, queue = queue, spec = world.manifest.execution, flying = {}, count = {},
+    place = sha256.hex(world.manifest.home):sub(1, DIGITS) }, Evaluations)
+end
+
+-- The project's folder, made at first use.
+local function shared(self)
+  if self.folder then return self.folder end
+  local message
+  self.folder, message = folder.open(self.spec.folder, self.place)
+  if not self.folder then return nil, ("execution.folder: %s"):format(message) end
+  return self.folder
+end
+
+function Evaluations:ready()
+  local made, message = shared(self)
+  if not made then return nil, message, 3 end
+  if self.world.measurer then
+    return nil, ("%s: execution.target: verification.fitness is measured on this machine; use target: local, or "
+      .. "verification.commands"):format(self.world.manifest.where "execution"), 2
+  end
+  local answer
+  answer, message = self.queue:ask {}
+  if not answer then return nil, ("execution.target %s: %s"):format(self.spec.target, message), 3 end
+  return true
+end
+
+-- The project's lock is held: what is left of jobs may be removed. Nothing is ended: a job that goes on is adopted.
+function Evaluations:sweep()
+  self.owns = true
+  return 0
+end
+
+-- What only this machine can run, such as a gate or a program's version, runs here.
+function Evaluations:prepare(wanted) return self.world.here:prepare(wanted) end
+
+function Evaluations:elsewhere(root, open_tree)
+  if open_tree then
+    self.world:warn_once("elsewhere", "uncommitted files are measured on this machine, not where candidates are")
+    return self.world.here:elsewhere(root, open_tree)
+  end
+  self.owns, self.alone = true, root
+  self.place = sha256.hex(self.world.manifest.home .. "\0" .. root):sub(1, DIGITS)
+  return self
+end
+
+-- Removes what earlier processes left of experiments that have their line.
+local function tidy(self)
+  if self.tidied or not self.owns then return end
+  self.tidied, self.inherited = true, {}
+  local stale = {}
+  for name, number in pairs(self.folder:jobs()) do
+    local history = self.world.history
+    if not number or history and history:line_of(number) then stale[#stale + 1] = name
+    else
+      self.inherited[number] = self.inherited[number] or {}
+      table.insert(self.inherited[number], name)
+    end
+  end
+  self:drop(stale)
+end
+
+-- Cancels those of these jobs that have no result.
+local function cancel(self, names)
+  local open = {}
+  for _, name in ipairs(names) do
+    if not self.folder:has(name, "result.json") then
+      self.folder:mark(name, "cancelled", "not wanted any more")
+      open[#open + 1] = name
+    end
+  end
+  local ok, message = self.queue:cancel(open)
+  if not ok then self.world:log("warn", ("%d jobs may go on: %s"):format(#open, message)) end
+end
+
+-- Cancels jobs and removes their folders.
+function Evaluations:drop(names)
+  cancel(self, names)
+  for _, name in ipairs(names) do self.folder:remove(name) end
+end
+
+-- Measures record's commit on a node, with as many attempts as `requeue` allows. verify.run has the measurement. What
+-- cannot be measured ends the experiment (status unmeasured), or the run if something already decided depends on it.
+function Evaluations:measure(slot, record, request)
+  local world = self.world
+  world:need(shared(self))
+  tidy(self)
+  local number = slot.number
+  self.count[number] = (self.count[number] or 0) + 1
+  local job = describe.job(world, slot, record, request, self.count[number])
+  world:need(self.folder:send(world.repo, record.tree))
+  local given, why = attempt.measure(self, slot, job)
+  if not given then
+    if slot.baseline or slot.outside or slot.phase ~= "VERIFY" or record ~= slot.candidate or slot.proposal.measure then
+      world:fail("it could not be measured: " .. why, 3)
+    end
+    return { status = "unmeasured", reason = why, stage = request.stage, near_misses = {}, near_miss_count = 0 }
+  end
+  return describe.take(world, slot, given, self.folder:dir(given.name) .. "/out")
+end
+
+-- An experiment has its line: its jobs, of whatever key, are of no more use.
+function Evaluations:finished(number)
+  if not self.folder then return end
+  local names = self.inherited and self.inherited[number] or {}
+  for name, one in pairs(self.flying) do
+    if one.number == number then
+      names[#names + 1] = name
+      self.flying[name] = nil
+    end
+  end
+  if self.inherited then self.inherited[number] = nil end
+  self.count[number] = nil
+  if #names > 0 then self:drop(names) end
+end
+
+-- The names of all jobs that may be in the queue.
+function Evaluations:names()
+  local names = {}
+  for name, one in pairs(self.flying) do
+    if not one.done then names[#names + 1] = name end
+  end
+  table.sort(names)
+  return names
+end
+
+-- Ends what is in flight; a killed process does not come here, and its jobs are adopted.
+function Evaluations:close()
+  if not self.folder then return end
+  if self.owns then
+    local names = self:names()
+    for _, list in pairs(self.inherited or {}) do table.move(list, 1, #list, #names + 1, names) end
+    cancel(self, names)
+    if self.alone then
+      for name in pairs(self.folder:jobs()) do self.folder:remove(name) end
+    end
+    self.folder:close()
+  end
+  self.folder = nil
+end
+
+-- Whether a shared folder can be used; see rooms' rules.
+function evaluations.folder_problem(path, dir)
+  if path:sub(1, 1) ~= "/" then return "must be an absolute path" end
+  local real = fs.realpath(path) or path
+  if real == dir or real:sub(1, #dir + 1) == dir .. "/" then return "must be outside the project" end
+end
+
+return evaluations

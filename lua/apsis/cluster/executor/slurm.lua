@@ -1,0 +1,46 @@
+-- slurm: verifications run as Slurm's batch jobs: executor/command with these three commands, and what squeue's states
+-- mean. --no-requeue: a job that a dead node lost is submitted again under another name, so that what is left of it
+-- cannot answer for it. Called through project/executors.
+local nodes = require "apsis.project.node"
+local quoted = require("apsis.project.path").quoted
+local queue = require "apsis.cluster.queue"
+
+local slurm = {}
+
+slurm.keys = {
+  { "options", nodes.node("list", "target slurm: options of sbatch, as they are: [--partition=short, --mem=8G]",
+    { items = "options", item = nodes.node("string", "an option of sbatch") }) },
+  { "folder", nodes.node("string", "targets slurm and command: a folder of yours that this machine and the nodes share") },
+  { "queue_sec", nodes.node("number", "targets slurm and command: how long a job may wait to be started (default a day)",
+    { above = 0 }) },
+  { "requeue", nodes.node("integer", "targets slurm and command: how often a job that was lost is sent again (default "
+    .. "2)", { min = 0, max = 100 }) },
+  { "poll_sec", nodes.node("number", "targets slurm and command: seconds between two questions to the scheduler, one for "
+    .. "all jobs (default 3)", { min = 0.1 }) },
+  { "program", nodes.node("string", "targets slurm and command: the path of apsis on the nodes (default: this one's)") },
+}
+
+local SUBMIT <const> = [[exec sbatch --parsable --no-requeue --export=NONE --job-name="$APSIS_JOB" \
+  --chdir="$APSIS_JOB_DIR" --output="$APSIS_JOB_DIR/output" %s --wrap="exec $APSIS_JOB_RUN"]]
+local STATUS <const> = [[exec squeue --noheader --user="$(id -un)" --format='%T|%N|%j']]
+local CANCEL <const> = [[for name; do scancel --quiet --user="$(id -un)" --name="$name" || code=1; done
+exit ${code:-0}]]
+
+local running = { RUNNING = true, COMPLETING = true, STAGE_OUT = true, SIGNALING = true, STOPPED = true }
+
+-- A line of squeue: state, node and name, which may be another tool's.
+function slurm.parse(line)
+  local state, node, name = line:match "^%s*([%u_]+)|([^|]*)|(.*)$"
+  if not name then return nil end
+  return name, running[state] and "running" or "queued", node ~= "" and node or nil
+end
+
+function slurm.open(world, info)
+  local options = {}
+  for index, option in ipairs(world.manifest.execution.options or {}) do options[index] = quoted(option) end
+  return require("apsis.cluster.evaluations").open(world, info, queue.new {
+    submit = SUBMIT:format((table.concat(options, " "):gsub("%%", "%%%%"))), status = STATUS, cancel = CANCEL,
+    poll_sec = world.manifest.execution.poll_sec, parse = slurm.parse })
+end
+
+return slurm

@@ -1,0 +1,198 @@
+-- folder: what this machine and the nodes share: the project's files as git objects, and a folder for each job: its
+-- description, its claim, what it left, its result. All is 0700, hidden from commands, and written once. Knows no
+-- scheduler. Called by evaluations on the loop's machine; node reads the same files.
+--
+--   TOP/PROJECT/store.git          the trees that were sent
+--   TOP/PROJECT/KEY-ATTEMPT/       a job; its name is that of the folder
+--     job.json                     what to measure; written last, so that the job is complete where it is there
+--     project/                     ignored files that the manifest names
+--     claim                        by the node that measures: an attempt is measured once, whoever starts it again
+--     out/                         what it leaves in runs/NNNN; output: what the scheduler has kept of its output
+--     result.json                  the measurement, made by link(2): the first one counts
+--     lost, cancelled              by the loop: this attempt's result does not count any more
+local fs = require "apsis.fs"
+local git = require "apsis.git"
+local json = require "apsis.json"
+local state = require "apsis.state"
+
+local folder = {}
+
+local Folder = {}
+Folder.__index = Folder
+
+local PRIVATE <const> = tonumber("700", 8)
+local LARGEST_RESULT <const> = 64 << 20 -- bytes
+
+-- Makes a folder that only its owner may enter. true | nil, why.
+local function private(path)
+  local ok, message = fs.mkdir(path)
+  local stat = ok and fs.stat(path, { follow = false })
+  if not ok then return nil, message end
+  if stat.type ~= "directory" then return nil, path .. " is not a folder" end
+  if stat.uid ~= fs.stat("/proc/self").uid then return nil, path .. " belongs to another user" end
+  if stat.mode == PRIVATE then return true end
+  ok, message = fs.chmod(path, PRIVATE)
+  return ok, message
+end
+
+-- open(the shared folder, the project's name in it) -> folder | nil, why.
+function folder.open(top, name)
+  local ok, message = fs.mkdir(top)
+  if not ok then return nil, message end
+  local real = fs.realpath(top)
+  ok, message = private(real .. "/" .. name)
+  if not ok then return nil, message end
+  return setmetatable({ top = real, root = real .. "/" .. name, sent = {} }, Folder)
+end
+
+function Folder:dir(name) return self.root .. "/" .. name end
+
+-- ---- the project's files ----
+
+local BARE <const> = { HEAD = "ref: refs/heads/none\n",
+  config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n" }
+
+-- The store, made under another name first: a killed process leaves no half of one.
+local function open_store(self)
+  local path = self.root .. "/store.git"
+  if not fs.stat(path) then
+    local made = path .. ".new"
+    fs.remove_tree(made)
+    for _, name in ipairs { "objects", "refs/heads" } do
+      local ok, message = fs.mkdir(made .. "/" .. name)
+      if not ok then return nil, message end
+    end
+    for name, text in pairs(BARE) do
+      local ok, message = fs.write(made .. "/" .. name, text)
+      if not ok then return nil, message end
+    end
+    local ok, message = fs.rename(made, path)
+    if not ok then return nil, message end
+  end
+  return git.open(path)
+end
+
+-- A file of a tree as an edit of the store's.
+local function edit_of(repo, tree, entry)
+  if entry.mode == "160000" then return { id = entry.id, mode = entry.mode } end
+  local bytes, message = repo:read(tree, entry.path)
+  if not bytes then return nil, message end
+  return { bytes = bytes, mode = entry.mode }
+end
+
+-- The edits that make `tree` of `from`, a tree that the store has; nil: of nothing.
+local function edits_of(repo, from, tree)
+  local edits, entries, message = {}, nil, nil
+  if from then entries, message = repo:changes(from, tree) else entries, message = repo:entries(tree) end
+  if not entries then return nil, message end
+  for _, entry in ipairs(entries) do
+    if entry.status == "renamed" then edits[entry.old_path] = false end
+    if entry.status == "deleted" then edits[entry.path] = false end
+  end
+  for _, entry in ipairs(entries) do
+    if entry.status ~= "deleted" then
+      edits[entry.path], message = edit_of(repo, tree, entry)
+      if not edits[entry.path] then return nil, message end
+    end
+  end
+  return edits
+end
+
+-- Brings a tree into the store: what differs from the last one that was brought. true | nil, why.
+function Folder:send(repo, tree)
+  if self.sent[tree] then return true end
+  local message
+  if not self.store then self.store, message = open_store(self) end
+  if not self.store then return nil, message end
+  for _, from in ipairs { self.last or false, false } do
+    local edits
+    edits, message = edits_of(repo, from or nil, tree)
+    if not edits then return nil, message end
+    local made, why = self.store:edit_tree(from or nil, edits)
+    if made == tree then
+      self.sent[tree], self.last = true, tree
+      return true
+    end
+    message = why or ("tree %s became %s"):format(tree, made)
+  end
+  return nil, message
+end
+
+-- ---- jobs ----
+
+-- Writes a job's folder; files: { [path] = text } for project/. true | nil, why.
+function Folder:write(job, files)
+  local dir = self:dir(job.name)
+  local ok, message = private(dir)
+  if not ok then return nil, message end
+  for path, text in pairs(files) do
+    local target = dir .. "/project/" .. path
+    fs.mkdir(target:match "^(.*)/")
+    ok, message = fs.write(target, text)
+    if not ok then return nil, message end
+  end
+  return state.replace(dir .. "/job.json", json.encode(job), { sync = true })
+end
+
+-- A file of a job as JSON; nil if it is not there or cannot be read.
+function Folder:read(name, file)
+  local text = fs.read(self:dir(name) .. "/" .. file, LARGEST_RESULT)
+  local value = text and json.decode(text, true)
+  return type(value) == "table" and value or nil
+end
+
+-- Whether a job's folder has a file. Lists the folder: over NFS that shows what is new there.
+function Folder:has(name, file)
+  for _, found in ipairs(fs.list(self:dir(name)) or {}) do
+    if found == file then return true end
+  end
+  return false
+end
+
+-- Notes that an attempt is lost or cancelled; why: for people.
+function Folder:mark(name, what, why)
+  return state.replace(self:dir(name) .. "/" .. what, why .. "\n", { sync = true })
+end
+
+-- The attempts of a key: { { name, number, lost, cancelled, complete } ... } in order.
+function Folder:attempts(key)
+  local list = {}
+  for _, name in ipairs(fs.list(self.root) or {}) do
+    local number = name:sub(1, #key + 1) == key .. "-" and math.tointeger(tonumber(name:sub(#key + 2)))
+    if number then
+      local one = { name = name, number = number }
+      for _, file in ipairs(fs.list(self:dir(name)) or {}) do one[file] = true end
+      one.complete = one["job.json"]
+      list[#list + 1] = one
+    end
+  end
+  table.sort(list, function(a, b) return a.number < b.number end)
+  return list
+end
+
+-- Every job: { [name] = number of its experiment, or false if it is not complete }.
+function Folder:jobs()
+  local found = {}
+  for _, name in ipairs(fs.list(self.root) or {}) do
+    if name:find "^%x+%-%d+$" then found[name] = (self:read(name, "job.json") or {}).experiment or false end
+  end
+  return found
+end
+
+-- Why a job ended without a result: the last line of what the scheduler has kept of its output.
+function Folder:last_words(name)
+  local text, last = fs.read(self:dir(name) .. "/output", 1 << 20), nil
+  for line in (text or ""):gmatch "[^\n]*%S[^\n]*" do last = line end
+  return last and last:gsub("%c", "?"):sub(1, 300)
+end
+
+function Folder:remove(name) return fs.remove_tree(self:dir(name)) end
+
+-- Gives the handle back; removes all if there is no job left.
+function Folder:close()
+  if self.store then self.store:close() end
+  self.store = nil
+  if next(self:jobs()) == nil then fs.remove_tree(self.root) end
+end
+
+return folder

@@ -1,0 +1,118 @@
+-- node: what a node does with a job's folder: claims it, measures as this machine would (live/verify over
+-- live/executor/here), publishes the result. Needs neither the project nor its journal. Whatever the node is at fault
+-- for is a result too, so that the job is sent to another one. Called by the command job.
+local environment = require "apsis.live.cage.environment"
+local failing = require "apsis.live.failing"
+local fs = require "apsis.fs"
+local git = require "apsis.git"
+local here = require "apsis.live.executor.here"
+local host = require "apsis.host"
+local json = require "apsis.json"
+local reading = require "apsis.live.reading"
+local scope = require "apsis.live.scope"
+local state = require "apsis.state"
+local verify = require "apsis.live.verify"
+local wait = require "apsis.wait"
+
+local node = {}
+
+local World = {}
+World.__index = World
+for _, methods in ipairs { failing, reading } do
+  for name, method in pairs(methods) do World[name] = method end
+end
+
+function World:log(level, text) table.insert(self.messages, { level = level, text = text }) end
+
+function World:stages() return self.stage_list end
+
+local MEGABYTE <const> = 1048576
+
+-- The node's name, as the scheduler or the system has it.
+function node.name()
+  return os.getenv "SLURMD_NODENAME" or (fs.read "/proc/sys/kernel/hostname" or "unknown"):match "^[^\n]*"
+end
+
+-- The world of one job: what live/verify and live/executor/here ask of one.
+local function world_of(job, dir)
+  local manifest, top = job.manifest, dir:match "^(.*)/[^/]*/[^/]*$"
+  local root = manifest.workspace.root
+  manifest.home, manifest.workspace.link = top, {} -- the whole shared folder is hidden from commands
+  manifest.workspace.root = root and root:sub(1, 1) == "/" and root or dir .. "/work"
+  manifest.where = function(key) return key end
+  local self = setmetatable({ manifest = manifest, dir = dir .. "/project", prefix = job.prefix, seed = job.seed,
+    messages = {}, said = {}, trees = {}, tree_ring = {}, carried = job.carried,
+    scope = scope.new(manifest.files, { program = manifest.program }), stage_list = { job.request.stage },
+    log_limit = manifest.verification.log_limit_mb * MEGABYTE, artifacts_kept = manifest.verification.artifacts },
+    World)
+  local store = dir:match "^(.*)/" .. "/store.git"
+  self.repo = self:need(git.open(store))
+  local executor, message = here.open(self, { workdir = top, gitdir = store })
+  if not executor then self:fail(message, 3) end
+  self.executor, self.here = executor, executor
+  if executor.cage.open then self:log("warn", executor.cage.open .. ", so commands may write whatever you may there") end
+  return self
+end
+
+-- The measurement, and what else the result has.
+local function measured(job, dir)
+  local world = world_of(job, dir)
+  local record = { id = job.candidate, commit = job.tree, tree = job.tree }
+  local slot = { number = job.experiment, baseline = job.slot.baseline, parent_commit = job.slot.parent_commit,
+    stderr = job.slot.stderr, secondary = job.slot.secondary, value = job.slot.value, dir = dir .. "/out",
+    candidate = job.slot.own and record or nil }
+  world:need(fs.mkdir(slot.dir))
+  local measurement = verify.run(world, slot, record, job.request)
+  local way = world.here.cage.way
+  world.here:close()
+  world.repo:close()
+  return { measurement = measurement, messages = json.array(world.messages), stderr = slot.stderr, way = way }
+end
+
+-- What is wrong on this machine, in place of a measurement.
+local function failure(thrown)
+  local text = type(thrown) == "table" and thrown.message or tostring(thrown)
+  return { failed = text:sub(1, 2000), messages = json.array {} }
+end
+
+-- The job of a folder | nil, why there is none.
+local function read(dir)
+  local stat, own = fs.stat(dir, { follow = false }), fs.stat("/proc/self").uid
+  if not stat or stat.type ~= "directory" then return nil, dir .. ": no such folder on " .. node.name() end
+  if stat.uid ~= own then return nil, dir .. " belongs to another user" end
+  local text, message = fs.read(dir .. "/job.json")
+  if not text then return nil, message end
+  local job = json.decode(text, true)
+  if type(job) ~= "table" or job.name ~= dir:match "[^/]*$" then return nil, dir .. ": job.json is not this job's" end
+  if job.version ~= host.version then
+    return nil, ("this is apsis %s, the job is from %s: use one version everywhere"):format(host.version,
+      tostring(job.version))
+  end
+  return job
+end
+
+-- Does the job in a folder. Exit code, message.
+function node.run(path)
+  local dir, unreachable = fs.realpath(path)
+  if not dir then return 3, ("%s: %s"):format(node.name(), unreachable) end
+  local job, message = read(dir)
+  if not job then return 3, message end
+  local began = wait.time()
+  local claim = json.encode { node = node.name(), pid = host.pid, time = began }
+  local claimed, why, code = state.publish(dir .. "/claim", claim)
+  if not claimed then
+    return 3, code == "EEXIST" and dir .. ": it is measured already, or was; a new attempt has a folder of its own" or why
+  end
+  environment.take(job.env or {})
+  local ran, given = pcall(measured, job, dir)
+  if not ran then given = failure(given) end
+  given.name, given.token, given.tree, given.node = job.name, job.token, job.tree, node.name()
+  given.queue_s, given.wall_s = math.max(0, began - job.created), wait.time() - began
+  fs.remove_tree(dir .. "/work")
+  claimed, why = state.publish(dir .. "/result.json", json.encode(given))
+  if not claimed then return 3, why end
+  if given.failed then return 3, given.failed end
+  return 0
+end
+
+return node

@@ -1,0 +1,54 @@
+-- room: what measuring on other machines adds to the manifest: which keys of `execution` belong together.
+local room = {}
+
+local shared = { "folder", "queue_sec", "requeue", "poll_sec", "program" }
+local defaults = { queue_sec = 86400, requeue = 2, poll_sec = 3 }
+
+-- Keys that do not belong to this target.
+local function refuse(draft, keys, target)
+  for _, key in ipairs(keys) do
+    if draft.stands("execution." .. key) then
+      draft.say("execution." .. key, ("does not belong to target: %s; remove it, or change execution.target"):format(
+        target))
+    end
+  end
+end
+
+local function check_folder(draft, spec)
+  if not spec.folder then
+    if not draft.stands "execution.folder" then
+      draft.say("execution.folder", ("is required with target: %s: a folder of yours that this machine and the nodes share"
+        ):format(spec.target))
+    end
+    return
+  end
+  spec.folder = spec.folder:gsub("^~%f[/%z]", function() return os.getenv "HOME" or "~" end)
+  local problem = require("apsis.cluster.evaluations").folder_problem(spec.folder, draft.dir)
+  if problem then draft.say("execution.folder", ("%s; got %s"):format(problem, spec.folder)) end
+end
+
+function room.rules(draft)
+  local spec = draft.value.execution
+  if not spec or draft.refused "execution" then return end
+  if spec.target == "local" then
+    refuse(draft, shared, "local")
+    refuse(draft, { "options", "command" }, "local")
+    return
+  end
+  if spec.target ~= "slurm" and spec.target ~= "command" then return end
+  refuse(draft, { spec.target == "slurm" and "command" or "options" }, spec.target)
+  if spec.target == "command" and not spec.command and not draft.stands "execution.command" then
+    draft.say("execution.command", "is required with target: command: {submit: ..., status: ..., cancel: ...}")
+  end
+  check_folder(draft, spec)
+  for key, value in pairs(defaults) do
+    if spec[key] == nil then spec[key] = value end
+  end
+  local links = (draft.value.workspace or {}).link or {}
+  if #links > 0 then
+    draft.say("workspace.link", ("folders of this machine cannot be linked on the nodes of target: %s; name them as the "
+      .. "nodes have them, in verification.allow"):format(spec.target))
+  end
+end
+
+return room

@@ -1,0 +1,273 @@
+#!/usr/bin/env bash
+# Verifications on Slurm, with a stand-in of sbatch, squeue and scancel that loses answers, jobs and nodes: nothing is evaluated twice,
+# nothing is lost, and nothing of another attempt or candidate is believed. `make test-slurm` does it on four real nodes.
+. tests/cli/lib.sh || exit 1
+
+export FAKE=$T/fake PATH=$ROOT/tests/cluster/bin:$PATH SHARED=$T/shared
+mkdir -p "$FAKE/jobs"
+setsid "$ROOT/tests/cluster/nodes" >/dev/null 2>&1 &
+at_end+=('rm -rf "$FAKE"' "wait $! 2>/dev/null" 'for pid in $(pgrep -f "apsis job $SHARED"); do kill -9 "$pid"; done')
+
+SLURM="execution: {target: slurm, folder: $SHARED, poll_sec: 0.1"
+# cluster NAME [MORE KEYS OF EXECUTION]: a project whose evaluator notes each evaluation in $T/NAME.evaluations and prints the number in
+# value.txt. It waits while $T/NAME.wait is there. The baseline is measured once, before anything is counted.
+cluster() {
+    local name=$1
+    new_project "$name"
+    printf 'echo "$APSIS_CANDIDATE" >>%s\nwhile [ -e %s ]; do sleep 0.02; done\necho "METRIC score=$(cat value.txt)"\n' \
+        "$T/$name.evaluations" "$T/$name.wait" >evaluate.sh
+    EXTRA="$SLURM${2:+, $2}}" write_manifest
+    commit cluster
+    apsis baseline --repeats 1
+    is "baseline" "$code" 0
+    : >"$T/$name.evaluations"
+    : >"$FAKE/cancelled"
+}
+evaluations() { tr '\n' ' ' <"$T/$1.evaluations"; }
+values() { sed -nE 's/.*"outcome": *"([a-z_]*)".*"primary_metric": *([-0-9a-z.]*).*/\1 \2/p' logs/results.jsonl | tail -n +2 | tr '\n' ';'; }
+numbers() { values | tr ';' '\n' | sed 's/.* //' | sort | tr '\n' ' '; }
+reasons() { sed -nE 's/.*"rollback_reason": *"([^"]*)".*/\1/p' logs/results.jsonl | tail -1; }
+queued() { find "$FAKE/jobs" -mindepth 1 -maxdepth 1 | wc -l; }
+folders() { find "$SHARED" -name job.json | wc -l; }
+wait_for() { # wait_for WHAT COMMAND...: until the command succeeds
+    local what=$1 i
+    shift
+    for ((i = 0; i < 1500; i++)); do
+        "$@" >/dev/null 2>&1 && return
+        sleep 0.02
+    done
+    verdict no "$what" "never: $*"
+}
+begun() { [ "$(wc -l <"$T/$1.evaluations")" -ge "$2" ]; }
+start_run() { # start_run ARGUMENTS: apsis run in the background: $pid
+    "$APSIS" run -q "$@" >"$T/run.out" 2>"$T/run.err" </dev/null &
+    pid=$!
+}
+
+item "a run on nodes has the lines of a run here, and their output and artifacts; nothing is left behind"
+cluster plain
+printf '%s\n' 'echo log; echo error >&2; echo kept >$APSIS_ARTIFACTS/kept.txt' "$(cat evaluate.sh)" >evaluate.sh
+commit more
+apsis baseline --again --repeats 1
+apsis run --iterations 3 -q
+is "run" "$code" 0
+is "values" "$(values)" "baseline 0;kept 2;kept 3;kept 4;"
+is "once each" "$(evaluations plain)" "c0001 c0002 c0003 c0004 "
+like "the log" "$(cat runs/0002/verifier.log)" "measure.log.*METRIC score=2|METRIC score=2"
+is "artifacts" "$(cat runs/0002/artifacts/kept.txt runs/0002/artifacts/stderr.txt)" "kept
+error"
+like "where" "$(cat logs/apsis.log)" "experiment 2: measured on n[1-4] in [0-9.]+ s, after [0-9.]+ s in the queue"
+is "no job" "$(queued)" 0
+is "no folder" "$(folders)" 0
+apsis eval
+is "eval" "$code $out" "0 score=0"
+is "nothing of it" "$(folders)" 0
+end_item
+
+item "a job whose submit was answered by an error is found by its name, and not sent twice"
+cluster answers
+touch "$FAKE/lose_answer"
+: >"$FAKE/submits"
+apsis run --iterations 2 -q
+is "values" "$(values)" "kept 1;kept 2;"
+is "once each" "$(evaluations answers)" "c0001 c0002 "
+is "one submit each" "$(wc -l <"$FAKE/submits")" 2
+touch "$FAKE/refuse"
+apsis run --iterations 1 -q
+is "a submit that failed is made again" "$(values)" "kept 1;kept 2;kept 3;"
+is "one more" "$(evaluations answers)" "c0001 c0002 c0003 "
+end_item
+
+item "while squeue does not answer, or not whole, nothing is taken for lost"
+cluster silent "requeue: 0"
+touch "$T/silent.wait"
+start_run --iterations 2
+wait_for "it runs" begun silent 1
+touch "$FAKE/silent"
+sleep 1.5
+rm "$FAKE/silent"
+touch "$FAKE/partial"
+sleep 0.5
+rm "$FAKE/partial" "$T/silent.wait"
+wait "$pid"
+is "values" "$(values)" "kept 1;kept 2;"
+is "once each" "$(evaluations silent)" "c0001 c0002 "
+end_item
+
+item "a job that is gone is sent again, twice; then the experiment is skipped, patience does not count it, and the run goes on"
+cluster gone
+touch "$FAKE/vanish"
+apsis run --iterations 1 -q
+is "once" "$(values) $(evaluations gone)" "kept 1; c0001 "
+touch "$FAKE/die" "$T/gone.wait"
+start_run --iterations 1
+wait_for "it runs" begun gone 2
+touch "$FAKE/may_die"
+sleep 0.2
+rm -f "$FAKE/may_die" "$T/gone.wait"
+wait "$pid"
+is "a node's death: another attempt" "$(values) $(evaluations gone)" "kept 1;kept 2; c0001 c0002 c0002 "
+no_node() { for _ in 1 2 3; do
+    wait_for "taken" test ! -e "$FAKE/out_of_reach"
+    touch "$FAKE/out_of_reach"
+done; }
+no_node &
+apsis run --iterations 1 -q
+wait $!
+rm -f "$FAKE/out_of_reach"
+like "three attempts" "$(values)" "skipped_executor_failure null;$"
+like "why, by the node" "$(reasons)" "the job ended without a result: .*n[1-4]: ENOENT"
+apsis status --json
+like "since kept" "$out" '"since_kept": *0'
+apsis run --iterations 1 -q
+like "it goes on" "$(values)" "kept 4;$"
+is "no job" "$(queued)" 0
+end_item
+
+item "an attempt that was given up and comes back later changes nothing"
+cluster stale
+cat >evaluate.sh <<END
+echo "\$APSIS_CANDIDATE" >>$T/stale.evaluations
+if mv $T/stale.first $T/stale.taken 2>/dev/null; then
+    while [ -e $T/stale.wait ]; do sleep 0.02; done
+    echo METRIC score=99999
+    exit
+fi
+echo "METRIC score=\$(cat value.txt)"
+END
+commit stale
+apsis baseline --again --repeats 1
+: >"$T/stale.evaluations"
+touch "$T/stale.wait" "$T/stale.first"
+start_run --iterations 2
+wait_for "it runs" begun stale 1
+mv "$FAKE"/jobs/* "$T/away" # the node is cut off: its job goes on, and the scheduler has forgotten it
+wait "$pid"
+rm "$T/stale.wait"
+wait_for "it ends" sh -c '! pgrep -f "apsis job $SHARED"'
+like "values" "$(values)" "kept 2;kept 3;$"
+apsis run --iterations 1 -q
+like "and later" "$(values)" "kept 2;kept 3;kept 4;$"
+no_line "never" "$(cat logs/results.jsonl)" 99999
+end_item
+
+item "a result that is not the job's is not believed; commands see neither the folder nor other jobs"
+cluster forged
+touch "$FAKE/hold"
+start_run --iterations 1
+wait_for "it is sent" sh -c 'ls "$FAKE"/jobs/*/name'
+dir=$(dirname "$(find "$SHARED" -name job.json)")
+tree=$(sed -nE 's/.*"tree": *"([0-9a-f]{40})".*/\1/p' "$dir/job.json")
+printf '{"name":"%s","token":"%032d","tree":"%s","node":"n1","messages":[],"measurement":{"status":"ok","stage":1,"value":99999,
+"metrics":{"score":99999},"samples":[99999],"near_misses":[],"near_miss_count":0}}' "${dir##*/}" 0 "$tree" >"$dir/result.json"
+sleep 0.5
+rm "$FAKE/hold"
+wait "$pid"
+is "values" "$(values)" "kept 1;"
+like "why" "$(cat logs/apsis.log)" "its result.json is not the job's: its token is another one"
+cat >evaluate.sh <<END
+ls $SHARED $SHARED/* >$T/seen 2>&1
+for dir in $SHARED/*/*; do cat \$dir/job.json; echo '{"forged": true}' >\$dir/result.json; done >>$T/seen 2>&1
+echo "METRIC score=\$(cat value.txt)"
+END
+commit attack
+apsis baseline --again --repeats 1
+is "measured" "$code" 0
+unlike "nothing is seen" "$(cat "$T/seen")" "store.git|token"
+like "the folder is empty to it" "$(cat "$T/seen")" "No such file|Permission denied|Read-only"
+end_item
+
+item "commands on a node get what the manifest passes, and no more"
+cluster environment
+sed -i 's/timeout_sec: 10}]/timeout_sec: 10}]\n  pass_env: [WANTED]/' manifest.yaml
+echo 'env >'"$T/env"'; echo "METRIC score=$(cat value.txt)"' >evaluate.sh
+commit environment
+WANTED=passed PLANTED_API_KEY=secret OTHER=other apsis baseline --again --repeats 1
+is "measured" "$code" 0
+line "what is passed" "$(cat "$T/env")" '^WANTED=passed$'
+no_line "a key" "$(cat "$T/env")" 'secret'
+no_line "another variable" "$(cat "$T/env")" '^OTHER='
+no_line "in the submit" "$(cat "$FAKE/submits")" 'secret|passed'
+end_item
+
+item "waiting in the queue is not in the time limit, is shown, and is bounded by queue_sec"
+cluster waiting "queue_sec: 4"
+sed -i 's/timeout_sec: 10/timeout_sec: 1/' manifest.yaml && commit limit
+touch "$FAKE/hold"
+start_run --iterations 1
+wait_for "it is sent" sh -c 'ls "$FAKE"/jobs/*/name'
+wait_for "status shows it" sh -c '"$0" status | grep "in flight: *1 VERIFY queued"' "$APSIS"
+sleep 1.2
+rm "$FAKE/hold"
+wait "$pid"
+is "values" "$(values)" "kept 1;"
+touch "$T/waiting.wait"
+apsis run --iterations 1 -q
+like "the limit counts on the node" "$(reasons)" "measure: over its limit of 1 s"
+rm "$T/waiting.wait"
+touch "$FAKE/hold"
+apsis run --iterations 1 -q
+like "bounded" "$(reasons)" "it waited longer than execution.queue_sec, 4 s"
+is "cancelled" "$(queued)" 0
+rm "$FAKE/hold"
+end_item
+
+item "after kill -9 of apsis the jobs go on, and the next apsis, on whatever machine, takes their results"
+cluster adopted "workers: 3"
+touch "$T/adopted.wait"
+start_run --iterations 3
+wait_for "they run" begun adopted 3
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+start_run --iterations 3
+sleep 0.4
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+rm "$T/adopted.wait"
+wait_for "they end" sh -c '! pgrep -f "apsis job $SHARED"'
+HOME=$T/other XDG_CACHE_HOME=$T/other/cache apsis run -q --iterations 3
+is "run" "$code" 0
+is "values" "$(numbers)" "1 2 3 4 5 6 "
+is "once each" "$(sort "$T/adopted.evaluations" | uniq -c | grep -cv ' 1 ')" 0
+for _ in 1 2 3 4 5 6 7 8; do
+    start_run --iterations 2
+    sleep "0.$((RANDOM % 9))"
+    kill -9 "$pid"
+    wait "$pid" 2>/dev/null
+done
+apsis run -q --iterations 2
+is "run" "$code" 0
+is "once each, after eight kills" "$(sort "$T/adopted.evaluations" | uniq -c | grep -v ' 1 ')" ""
+is "each has its line" "$(sort -u "$T/adopted.evaluations" | wc -l)" "$(($(wc -l <logs/results.jsonl) - 1))"
+is "no folder" "$(folders) $(queued)" "0 0"
+end_item
+
+item "Ctrl-C cancels what is in flight; the run goes on with new attempts"
+cluster stopped "workers: 2"
+touch "$T/stopped.wait"
+start_run --iterations 2
+wait_for "they run" begun stopped 2
+kill -INT "$pid"
+wait "$pid"
+is "interrupted" $? 130
+is "no job" "$(queued)" 0
+is "cancelled by name" "$(sort -u "$FAKE/cancelled" | wc -l)" 2
+rm "$T/stopped.wait"
+apsis run -q --iterations 2
+is "values" "$(numbers)" "1 2 3 4 "
+is "no folder" "$(folders)" 0
+end_item
+
+item "sandbox: required refuses a node without a sandbox"
+cluster required
+echo 'sandbox: {mode: required}' >>manifest.yaml && commit required
+echo APSIS_CAGE=none >"$FAKE/env"
+apsis run -q --iterations 1
+like "outcome" "$(values)" "^skipped_executor_failure null;"
+like "why" "$(reasons)" "n[1-4]: .*sandbox is required"
+is "nothing ran" "$(evaluations required)" ""
+rm "$FAKE/env"
+end_item
+
+
+finish
