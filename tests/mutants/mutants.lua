@@ -40,7 +40,8 @@ local function squeezed(text) return (text:gsub("%s+", " "):gsub("^ ", ""):gsub(
 
 -- The tests that belong to a file: C and Lua ones before scripts, which take longer.
 local function tests_of(path)
-  local tests = rooms[path] or rooms[path:match "^(.*)/[^/]*$"] or error(path .. ": no tests in tests/mutants/rooms.lua")
+  local tests = rooms[path] or rooms[path:match "^(.*)/[^/]*$"]
+  if not tests then error(path .. ": no tests in tests/mutants/rooms.lua") end
   local quick, scripts = {}, {}
   for _, test in ipairs(tests) do table.insert(test:find "%.t" and scripts or quick, test) end
   return table.move(scripts, 1, #scripts, #quick + 1, quick)

@@ -1,7 +1,7 @@
 -- sites: the places of a source file that can be changed, and how: each change is one that a mistake could make. Left
 -- alone are strings and comments; sizes, which are constants above 64 and those of arrays and new tables; -2 for -1;
--- index 0 of Lua's stack for 1 or -1, which is not defined; and what is done when memory runs out or is freed (which
--- `make faults` and `make asan` look after).
+-- index 0 of Lua's stack for 1 or -1, which is not defined; other numbers for true; and what is done when memory runs
+-- out or is freed (which `make faults` and `make asan` look after).
 local sites = {}
 
 -- The text with its strings and comments blanked, byte for byte; newlines stay.
@@ -56,15 +56,16 @@ local LARGEST = 64
 local function without_sizes(line)
   local function blank(text) return (text:gsub("%d", " ")) end
   for _, size in ipairs { "sizeof [%w_>.%-]+%b[]", "sizeof [%w_>.]+ [+-] %d+", "lua_createtable%b()",
-    "checkstack%b()" } do line = line:gsub(size, blank) end
+    "lua_newuserdatauv%b()", "checkstack%b()" } do line = line:gsub(size, blank) end
   if line:find "^%s+return " or line:find "^%s+else " then return line end
-  return (line:gsub("^%s+[%a_][%w_ ]* %*?[%a_][%w_]*%b[]", blank))
+  if not line:find "^%s+[%a_][%w_ ]* %*?[%a_][%w_]*%b[]" then return line end
+  return (line:gsub("^%s+[%a_][%w_ ]* %*?[%a_][%w_]*%b[]", blank):gsub(", %*?[%a_][%w_]*%b[]", blank))
 end
 
 -- Whether an index of Lua's stack follows, of which 0 is not one.
 local function is_index(before)
-  local called = before:match "luaL?_(%l+)%(L, %-?$"
-  return called and not called:find "^push" and called ~= "pop" and called ~= "settop"
+  local called = before:match "([%a_]+)%(L, %-?$"
+  return called and not called:find "_push" and called ~= "lua_pop" and called ~= "lua_settop"
 end
 
 local function constants(add, line, language)
@@ -72,8 +73,11 @@ local function constants(add, line, language)
   for from, digits, to in line:gmatch "%f[%w_.]()(%d+)()%f[^%w_.]" do
     local number = math.tointeger(tonumber(digits))
     if number and number <= LARGEST and not digits:find "^0%d" then
-      if line:sub(from - 1, from - 1) ~= "-" then add("constant", from, to, tostring(number + 1)) end
-      if number > 1 or number == 1 and not is_index(line:sub(1, from - 1)) then
+      local before = line:sub(1, from - 1)
+      if not before:find "%-$" and not before:find "lua_pushboolean%(L, $" then
+        add("constant", from, to, tostring(number + 1))
+      end
+      if number > 1 or number == 1 and not is_index(before) then
         add("constant", from, to, tostring(number - 1))
       end
     end
@@ -101,9 +105,11 @@ local function statements(add, line, following, language)
   if first then add("removed error check", first, last, "false") end
 end
 
-local function is_of_memory(line, following)
+local function is_of_memory(line, following, shown)
+  if shown:find("out of memory", 1, true) then return true end
   for _, word in ipairs { "out_of_memory", "OUT_OF_MEMORY", "grow%(", "ENOMEM", "NO_MEMORY", "ap_buf_add",
-    "ap_buf_reserve", "alloc%(", "dup%(", "asprintf", "[fF]ree%(", "Delete%(", "dispose%(", "event_delete%(", "add_field%(" } do
+    "ap_buf_reserve", "alloc%(", "dup%(", "asprintf", "[fF]ree%(", "Delete%(", "dispose%(", "event_delete%(",
+    "add_field%(" } do
     if line:find(word) or following:lower():find "out_of_memory" or following:find "NO_MEMORY" then return true end
   end
 end
@@ -123,7 +129,7 @@ function sites.of(path, text)
     end
     local following = plain:match("^[^\n]*", start) or ""
     local left_alone = not line:find "%S" or line:find "^%s*#" or line:find "^%s*enum" or line:find "^static const"
-    if not left_alone and not is_of_memory(line, following) then
+    if not left_alone and not is_of_memory(line, following, text:sub(base + 1, start - 2)) then
       for _, swap in ipairs(swaps[language]) do
         for from, to in line:gmatch(swap[2]) do add(swap[1], from, to, swap[3]) end
       end
