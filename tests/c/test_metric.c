@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "metric/decimal.h"
 #include "tap.h"
 
 static char *dump(struct ap_metric *metric)
@@ -204,6 +205,35 @@ static void random_numbers_are_what_strtod_says(void)
         ap_metric_close(metric);
     }
     ok(wrong == 0, "60000 random numbers are read as strtod reads them, by both readers (%d are not)", wrong);
+}
+
+/* The fast reader takes what is common and leaves the rest to the slow one, which would hide a fault of it. */
+static void common_numbers_are_read_at_once(void)
+{
+    static const struct {
+        const char *text;
+        int size; /* that is read; -1: none */
+    } cases[] = {{"0", 1}, {"-0", 2}, {"+7", 2}, {"12 x", 2}, {"1.", 2}, {".5", 2}, {"-.25;", 4}, {"1.5.5", 3},
+        {"1e5", 3}, {"1E+5", 4}, {"25e-1,", 5}, {"1.5e0003", 8}, {"1e00003", 6}, {"12345678", 8},
+        {"123456789.12345678", 18}, {"1234567890123456789", 19}, {"0.123456789012345678", 20},
+        {"-12345678901234567.89", 21}, {"0e9999", 6}, {"1e22", 4}, {"1e-22", 5}, {"9007199254740992e22", 19},
+        {"9007199254740992e-22", 20}, {"9999999999999999999e19", 22}, {"9999999999999999999e-19", 23},
+        {"9007199254740993e19", 19}, {"9007199254740993e20", -1}, {"9007199254740993e-20", -1}, {"1e23", -1},
+        {"1e-23", -1}, {"12.5e24", -1}, {"12345678901234567890", -1}, {"1234567890.1234567890", -1}, {"", -1},
+        {"-", -1}, {".", -1}, {"x", -1}, {"e5", -1}, {"1e", -1}, {"1e+", -1}, {"1e-x", -1}, {"--1", -1}};
+    int wrong = 0;
+    char which[100] = "";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double value = 0.5;
+        const char *text = cases[i].text, *stop = ap_decimal_read(&value, text, text + strlen(text));
+        char number[40];
+        snprintf(number, sizeof number, "%.*s", cases[i].size, text);
+        if (stop == NULL ? cases[i].size >= 0 : stop - text != cases[i].size || value != strtod(number, NULL)) {
+            snprintf(which, sizeof which, ": %s, %d", text, stop == NULL ? -1 : (int)(stop - text));
+            wrong++;
+        }
+    }
+    ok(wrong == 0, "the fast reader reads common numbers up to their end, and declines others%s", which);
 }
 
 static const char *const streams[] = {
@@ -420,6 +450,7 @@ int main(void)
     other_lines_are_neither();
     numbers_are_the_nearest_doubles();
     random_numbers_are_what_strtod_says();
+    common_numbers_are_read_at_once();
     no_cut_changes_the_report();
     a_word_is_found_and_lines_are_counted_at_any_offset();
     what_is_beyond_the_limits_is_counted();
