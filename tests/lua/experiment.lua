@@ -333,6 +333,18 @@ test("a learn that fails ends a fold and a run", function()
   equal({ pcall(again.fold, again) }, { false, "a mistake" })
 end)
 
+test("init sees the beginning of time, learn the moment when its experiment was planned, live and when it is folded again", function()
+  local _, engine = one [[init = function(run) run.memory.seen = run.experiment .. "@" .. run.now end,
+    learn = function(run, record)
+      run.memory.seen = run.memory.seen .. " " .. record.experiment .. "=" .. run.experiment .. "@" .. run.now
+    end]]
+  local live = "0@0 0=0@1000 1=1@1001"
+  equal(engine.strategy.memory.seen, live)
+  engine.history = require("apsis.core.history").new(engine.metric, engine.journal)
+  assert(engine:fold())
+  equal(engine.strategy.memory.seen, live)
+end)
+
 test("a line has the time when it was written, and how long its experiment took", function()
   local engine = fake.engine("return {}", { budget = { iterations = 1 } })
   engine.world.clock = 100000
