@@ -70,6 +70,7 @@ test("an error that ends the program is its message and its code; anything else 
   equal(ended "error({ fatal = true, code = 3 })", { 3, "", "apsis: stopped, without a message\n" })
   equal(ended "io.write(#argv, argv[1], argv[2]) return 5", { 5, "2ab", "" })
   equal(ended "return", { 0, "", "" })
+  equal(ended "setmetatable({}, { __gc = function() print 'collected' end }) return 4", { 4, "collected\n", "" })
   for source, message in pairs { ["error 'boom'"] = "main.lua:1: boom", ["error({ message = 'm' })"] = "table: ",
     ["return 1 + nil"] = "main.lua:1: " } do
     local result = ended(source)

@@ -107,7 +107,7 @@ end
 
 local function is_of_memory(line, following, shown)
   if shown:find("out of memory", 1, true) then return true end
-  for _, word in ipairs { "out_of_memory", "OUT_OF_MEMORY", "grow%(", "ENOMEM", "NO_MEMORY", "ap_buf_add",
+  for _, word in ipairs { "out_of_memory", "OUT_OF_MEMORY", "no_memory", "grow%(", "ENOMEM", "NO_MEMORY", "ap_buf_add",
     "ap_buf_reserve", "alloc%(", "dup%(", "asprintf", "[fF]ree%(", "Delete%(", "dispose%(", "event_delete%(",
     "add_field%(" } do
     if line:find(word) or following:lower():find "out_of_memory" or following:find "NO_MEMORY" then return true end
