@@ -35,6 +35,20 @@ test("without models no proposal is given one, and run.models is empty", functio
   equal({ lines[2].proposal.model, lines[2].model, lines[2].notes.models }, { nil, nil, 0 })
 end)
 
+test("what is in flight, and what the same plan asks before, is counted by model; who needs none gets none", function()
+  local made, seen = models.new(two, "ucb", direction.new { name = "score" }), {}
+  made.arms = { choose = function(_, _, pending)
+    seen[#seen + 1] = { pending.good or 0, pending.bad or 0 }
+    return "bad"
+  end }
+  local proposals = { {}, { model = "good" }, { edits = {} }, { measure = "c0001" }, {} }
+  made:fill(proposals, 1, 7, { [5] = { proposal = { model = "good" } }, [6] = { proposal = { model = "good" } }, [4] = { proposal = {} } })
+  equal(seen, { { 2, 0 }, { 3, 1 } })
+  local named = {}
+  for index, proposal in ipairs(proposals) do named[index] = proposal.model or "-" end
+  equal(named, { "bad", "good", "-", "-", "bad" })
+end)
+
 test("fixed names the first, weighted names each by weight, and the line says which", function()
   local lines = fake.run("return {}", { models = two, model_choice = "fixed", world = world(), budget = { iterations = 4 } })
   equal(models_of(lines), { "good", "good", "good", "good" })
