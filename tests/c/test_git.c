@@ -13,6 +13,7 @@
 #include "git/gitobj.h"
 #include "git/gitref.h"
 #include "tap.h"
+#include "trip.h"
 #include "vanish.h"
 
 static char dir[] = "/tmp/apsis-test-git-c-XXXXXX";
@@ -225,6 +226,42 @@ static void test_write_that_fails(struct ap_git *git)
     unlink(name);
 }
 
+static struct ap_git *tripped;
+
+/* Either both locks go, or it fails, or one that cannot be removed is left. */
+static int clear_whole(struct ap_err *error)
+{
+    static const char *const names[] = {".git/refs/heads/main.lock", ".git/refs/heads/a/b.lock"};
+    struct ap_gitref_locks locks;
+    int at = trip_at, zero_at = trip_zero_at, there = 0;
+    char path[300];
+    trip_rest();
+    for (int i = 0; i < 2; i++)
+        write_file(names[i], "");
+    trip_at = at;
+    trip_zero_at = zero_at;
+    int result = ap_gitref_clear_locks(&locks, ap_git_repository(tripped), "refs/heads", 0, error);
+    trip_rest();
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        there += access(path, F_OK) == 0;
+    }
+    return result != 0 ? result : locks.removed != 2 - there ? 1 : there > 0 ? TRIP_REFUSED : 0;
+}
+
+static void test_each_call(struct ap_git *git)
+{
+    char path[300];
+    snprintf(path, sizeof path, "%s/.git/refs/heads/a", dir);
+    mkdir(path, 0755);
+    tripped = git;
+    int input = fcntl(0, F_DUPFD_CLOEXEC, 10);
+    close(0); /* so that the first descriptor is 0, which is one like any other */
+    trip_each("clear_locks", clear_whole);
+    dup2(input, 0);
+    close(input);
+}
+
 int main(void)
 {
     struct ap_git *git = NULL;
@@ -242,6 +279,7 @@ int main(void)
     test_identity(git);
     test_writes_beside_gc(git);
     test_write_that_fails(git);
+    test_each_call(git);
     ap_git_close(git);
     char command[100];
     snprintf(command, sizeof command, "rm -rf %s", dir);
