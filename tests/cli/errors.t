@@ -65,7 +65,7 @@ apsis setup
 is "setup sees it, too" "$code" 4
 sed -i 's/direction: lower/direction: sideways/' manifest.yaml
 line=$(grep -n sideways manifest.yaml | cut -d: -f1)
-apsis status
+apsis run
 is "a wrong manifest exits 2" "$code" 2
 line "naming file, line and key" "$err" "manifest.yaml:$line: metric.direction: "
 

@@ -1,6 +1,7 @@
 -- reader: a project opened read-only: its configuration, its folded journal and the last state note. Takes no lock, so
 -- it works while a loop runs. Called by the commands.
 local checkpoint = require "apsis.live.checkpoint"
+local config = require "apsis.project.config"
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
@@ -22,9 +23,28 @@ function reader.directory_option(parser)
     :show_default(false):argname "DIR"
 end
 
--- The project with only its configuration. reader | nil, message, 2.
+-- The text of dir's manifest.yaml as committed in HEAD; nil if there is none.
+local function committed(dir)
+  local path = config.find(dir or ".")
+  local folder = path and path:match "^(.*)/manifest.yaml$"
+  local repo = folder and git.open(folder)
+  if not repo then return nil end
+  local text = repo:read("HEAD", path:sub(#repo:info().workdir + 2))
+  repo:close()
+  return text
+end
+
+-- The project with only its configuration; if its manifest.yaml is wrong, by the committed one. reader | nil, message,
+-- 2.
 function reader.configure(dir)
   local opened, message, code = session.configure(dir)
+  local text = not opened and committed(dir)
+  local before = text and session.configure(dir, nil, text)
+  if before then
+    before:say(message)
+    before:say "manifest.yaml as committed in HEAD is used to read"
+    opened = before
+  end
   if not opened then return nil, message, code end
   local self = setmetatable({ manifest = opened.manifest, dir = opened.dir, home = opened.home, session = opened },
     Reader)

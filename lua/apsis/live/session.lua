@@ -21,11 +21,12 @@ end
 
 local levels = { debug = 1, info = 2, warn = 3, error = 4 }
 
--- The effective configuration of the project at or above dir. session | nil, message, 2.
-function session.configure(dir, overrides)
+-- The effective configuration of the project at or above dir; text: instead of its manifest.yaml's. session | nil,
+-- message, 2.
+function session.configure(dir, overrides, text)
   local good, wrong = clock.check()
   if not good then return nil, wrong, 2 end
-  local manifest, errors = config.load(dir or ".", overrides or {})
+  local manifest, errors = config.load(dir or ".", overrides or {}, text)
   if not manifest then return nil, table.concat(errors, "\n"), 2 end
   local without_links, link, code = links.check(manifest)
   if not without_links then return nil, link, code end

@@ -113,9 +113,9 @@ local function lay(lower, upper)
 end
 
 -- The layer of a project's file; if that is not a manifest.yaml, its place too (see manifest.finish).
-local function project_layer(path)
+local function project_layer(path, text)
   if path:match("[^/]*$") ~= "manifest.yaml" then return rooms.first("project_layer", path) end
-  return manifest.read(path, schema.manifest), {}
+  return manifest.read(path, schema.manifest, text), {}
 end
 
 -- A room may add a layer below the project's own, or return why the project cannot be read: nil and why.
@@ -134,11 +134,11 @@ end
 
 -- The effective configuration of dir's project: the manifest's table (see manifest.load) with all layers applied; or
 -- nil and a list of errors. overrides is flat: {["execution.workers"] = 4}; its errors begin with the option,
--- "--workers: ".
-function config.load(dir, overrides)
+-- "--workers: ". text: instead of the manifest.yaml's own.
+function config.load(dir, overrides, text)
   local path, message = config.find(dir)
   if not path then return nil, { message } end
-  local layer, place = project_layer(path)
+  local layer, place = project_layer(path, text)
   layer, message = with_lower(layer, path, place)
   if not layer then return nil, { message } end
   local user_path = config.user_path()

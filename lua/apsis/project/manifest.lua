@@ -27,10 +27,11 @@ function manifest.decode(bytes, label)
   return value, lines
 end
 
--- One file as a layer: {value, places, label, errors}; value is clean and without defaults.
-function manifest.read(path, node)
+-- One file as a layer: {value, places, label, errors}; value is clean and without defaults. text: instead of its own.
+function manifest.read(path, node, text)
   local label = manifest.display(path)
-  local bytes, message = fs.read(path, manifest.max_bytes + 1)
+  local bytes, message = text, nil
+  if not bytes then bytes, message = fs.read(path, manifest.max_bytes + 1) end
   if not bytes then return broken(label, ("%s: cannot be read: %s"):format(label, message)) end
   if #bytes > manifest.max_bytes then
     return broken(label,
