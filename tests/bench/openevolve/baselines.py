@@ -34,6 +34,7 @@ from openevolve.utils.metrics_utils import get_fitness_score
 settings = load_config(config) if config else Config()
 settings.evaluator.max_retries = 0
 made = Evaluator(settings.evaluator, evaluator, suffix=os.path.splitext(program)[1])
+assert os.path.isfile(program), "the program is a folder"
 metrics = asyncio.run(made.evaluate_program(open(program).read(), "baseline"))
 print("SCORE " + json.dumps([get_fitness_score(metrics, settings.database.feature_dimensions), str(metrics)[:300]]))
 """ % HERE
@@ -65,12 +66,12 @@ def configurations(checkout):
     for top in ("configs", "examples"):
         for at, _, names in sorted(os.walk(os.path.join(checkout, top))):
             for name in sorted(names):
-                if re.search(r"config.*\.ya?ml$", name):
+                if re.search(r"config[^/]*(/[^/]*)?\.ya?ml$", os.path.join(os.path.basename(at), name)):
                     yield os.path.join(at, name)
 
 
 def program_of(folder):
-    names = [name for name in sorted(os.listdir(folder)) if name.startswith("initial_") and "." in name]
+    names = [name for name in sorted(os.listdir(folder)) if re.match(r"init(ial)?_", name)]
     return next((name for name in names if name.startswith("initial_program.")), names[0] if names else None)
 
 
@@ -82,7 +83,7 @@ def missing(text):
 
 def last_line(text):
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
-    return lines[-1][:160] if lines else ""
+    return lines[-1].partition("; see ")[0][:200] if lines else ""
 
 
 def imported(source, into, options, env):
@@ -124,7 +125,7 @@ def configuration_row(checkout, path):
         env = {"HOME": scratch, "XDG_CACHE_HOME": scratch + "/cache", "XDG_CONFIG_HOME": scratch + "/config"}
         code, out, said = imported(folder, scratch + "/ours", ["--config", path, "--evaluator", evaluator]
                                    + (["--program", program] if program else []), env)
-        unknown = re.findall(r"(?m)^ *unknown +(\S+)", out)
+        unknown = re.findall(r"(?m)^  (\S+)", (re.search(r"(?m)^unknown .*\n((?:  .*\n)*)", out) or ["", ""])[1])
         return "%-66s %s" % (name, last_line(said) if code else "imported" + (", unknown: " + ", ".join(unknown)
                                                                               if unknown else ""))
 

@@ -494,6 +494,33 @@ test("an edit of a measurement is refused aloud and put back; control rows are p
   equal(doc:fields().iteration_count, 4)
 end)
 
+test("Population: a person's island, remarks and own lines reach the provider; what the journal has is put back",
+  function()
+  local doc = new "higher"
+  local lines = { record(0, { outcome = "baseline", primary_metric = 1, best = 1 }) }
+  for number = 1, 4 do
+    lines[number + 1] = record(number, { operator = "exploitation", parents = { "c0000" },
+      notes = { island = "greedy", cell = "3/4" } })
+  end
+  absorb(doc, lines, { lines = 5 })
+  local truth = { best = 4, initial = 1, iterations = function(id) return lines[tonumber(id:sub(2)) + 1] end }
+  equal(doc:check(truth), {})
+  equal(doc:steering(), {})
+  local good = doc:text()
+  matches(good, "\n%- island greedy · fitness 2 · exploitation of c0000 · cell 3/4 · ✅ Accepted: change 2 %(c0002%)\n")
+  local edited = good:gsub("island greedy( · fitness 1 )", "island numeric%1"):gsub("change 2 %(c0002%)",
+    "change 2 — too slow on wide input (c0002)"):gsub("fitness 3 ", "fitness 99 "):gsub("(%- island[^\n]*%(c0004%)\n)",
+    "%1- Try the two numeric ones together.\n")
+  doc = memory.parse(edited, "speed")
+  local said = doc:check(truth)
+  equal(#said, 1)
+  matches(said[1], "^line %d+: c0003 in Population is not what the journal has: put back$")
+  matches(doc:text(), "island greedy · fitness 3 · exploitation of c0000 · cell 3/4 · ✅ Accepted: change 3 %(c0003%)\n")
+  matches(doc:text(), "island numeric · fitness 1 ")
+  equal(doc:steering(), { "The population, as the people of this project see it:\n- c0001 belongs to island numeric\n"
+    .. "- c0002: too slow on wide input\n- Try the two numeric ones together." })
+end)
+
 test("a file that has taken in nothing of the journal is not held against it", function()
   local text = tabled("| Best Metric | 0.91 |", "| Metric Direction | maximize |")
   local doc = memory.parse(text, "x")

@@ -2,6 +2,7 @@
 -- reports each. Never looks at control rows. Called by document.lua.
 local direction = require "apsis.direction"
 local entries = require "apsis.goals.statefile.entries"
+local members = require "apsis.goals.statefile.members"
 local rows = require "apsis.goals.statefile.rows"
 local texts = require "apsis.goals.statefile.texts"
 
@@ -71,6 +72,7 @@ function Checker:history(iterations)
     end
     if direction.finite(value) then self:entry(item, value) end
   end
+  self.doc.population = members.check(self.doc, value_of, function(at, message) self:say(at, "%s", message) end)
 end
 
 function Checker:program(truth)

@@ -79,14 +79,16 @@ local function origin_of(record)
     island = texts.line(tostring(notes.island)), cell = said(notes.cell) }
 end
 
--- The line of a candidate in the section Population; nil for one that is in none.
+-- The line of a candidate in the section Population, and its parts; nil for one that is in none.
 function entries.member(record, status)
   local origin = origin_of(record)
   local value = number(record.primary_metric) or type(record.stopped) == "table" and number(record.stopped.value)
   if not origin or not value or not said(record.candidate) then return nil end
-  return { id = record.candidate, text = ("island %s · fitness %s · %s of %s%s · %s: %s"):format(origin.island,
-    texts.brief(value), origin.operator, origin.parents, origin.cell and " · cell " .. origin.cell or "", shown[status],
-    texts.short(said(record.description) or said(record.hypothesis) or "—", LONGEST_CHANGE)) }
+  local facts = ("fitness %s · %s of %s%s · %s: "):format(texts.brief(value), origin.operator, origin.parents,
+    origin.cell and " · cell " .. origin.cell or "", shown[status])
+  local about = texts.short(said(record.description) or said(record.hypothesis) or "—", LONGEST_CHANGE)
+  return { id = record.candidate, text = ("island %s · %s%s"):format(origin.island, facts, about),
+    island = origin.island, facts = facts, about = about }
 end
 
 -- The lines of a record's entry, ending in an empty one. about: { count (iterations so far), status, previous, metric,

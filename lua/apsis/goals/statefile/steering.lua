@@ -1,5 +1,6 @@
 -- steering: what people ask for in a program's state file, as texts for a provider, without comments, stand-ins and the
 -- introductions of new sections. Changes nothing. Called by document.lua.
+local lists = require "apsis.goals.statefile.lists"
 local sections = require "apsis.goals.statefile.sections"
 
 local steering = {}
@@ -35,8 +36,8 @@ local function without_comments(line, inside)
   end
 end
 
--- A section's lines without comments, stand-ins and introductions; code is unchanged.
-local function content(doc, section)
+-- A section's lines without comments, stand-ins and introductions; code is unchanged. own: without apsis's items.
+local function content(doc, section, own)
   local scan, kept = doc:scan(), {}
   for at = section.first, section.stop do
     local line = doc.lines[at]:gsub("\r?\n$", "")
@@ -44,11 +45,21 @@ local function content(doc, section)
     elseif not scan.hidden[at] then
       local bare = without_comments(line, scan.hidden[at - 1])
       local nothing = bare ~= line and sections.is_blank(bare)
+      if own and lists.marked(bare) then nothing = true end
       if not nothing and not sections.is_stand_in(bare) and not introduces(bare) then kept[#kept + 1] = bare end
     end
   end
   local text = table.concat(kept, "\n"):match "^(.*%S)" or ""
   return (text:gsub("^%s*\n", ""):gsub("\n\n\n+", "\n\n"))
+end
+
+-- What people have written into Population, and the edits of its lines that the last check has found.
+local function population(doc)
+  local section, lines = sections.find(doc, "population"), {}
+  for index, text in ipairs(doc.population or {}) do lines[index] = "- " .. text end
+  local own = section and content(doc, section, true) or ""
+  if own ~= "" then lines[#lines + 1] = own end
+  return #lines > 0 and "The population, as the people of this project see it:\n" .. table.concat(lines, "\n") or nil
 end
 
 -- One text for each section that is not empty.
@@ -59,6 +70,7 @@ function steering.of(doc)
     local text = section and content(doc, section) or ""
     if text:find "%S" then list[#list + 1] = about.lead .. ":\n" .. text end
   end
+  list[#list + 1] = population(doc)
   return list
 end
 
