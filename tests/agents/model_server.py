@@ -8,10 +8,14 @@ or at once. WORD_FILE has one word, which decides what a conversation does:
   improve, worse   the agent writes 25 or 7 to value.txt by a tool of its own, then ends with a few words
   silence          no answer at all
   401, 429, 500    that HTTP status
+  drive            the agent drives apsis through its MCP tools: it begins with status, does what each result says is
+                   next, and writes 25 to value.txt in the directory that a result names. SERVER_TRACE: the file that
+                   gets each request's body
 It asks the first tool that it knows of those that the agent offers. LOG_FILE gets a line of JSON per request: the
 protocol, the model, and how many results of tools it has seen. Each answer takes 1200 and 34 tokens.
 """
 import http.server
+import itertools
 import json
 import os
 import re
@@ -19,14 +23,16 @@ import sys
 import time
 
 PORT_FILE, WORD_FILE, LOG_FILE = sys.argv[1:]
+TRACE = os.environ.get("SERVER_TRACE")
+NUMBERS = itertools.count(1) # calls of tools need ids of their own
 PROMPT, ANSWER = 1200, 34
 WORDS = "I changed the value.\nASI learned=it was tried"
 
 
-def write_call(tools, folder, text):
-    """A call that writes value.txt, by a tool that the agent has: (name, arguments), or None."""
-    path = (folder + "/" if folder else "") + "value.txt"
-    command = "printf '%s\\n' '" + text + "' > value.txt"
+def write_call(tools, folder, text, into=""):
+    """A call that writes value.txt, by a tool that the agent has: (name, arguments), or None. into: another folder."""
+    path = (into + "/" if into else folder + "/" if folder else "") + "value.txt"
+    command = "printf '%s\\n' '" + text + "' > " + (into + "/" if into else "") + "value.txt"
     for name, arguments in (
         ("Bash", {"command": command, "description": "write the value"}),
         ("bash", {"command": command, "description": "write the value"}),
@@ -40,8 +46,45 @@ def write_call(tools, folder, text):
     return None
 
 
+def strings(value):
+    """Every text in a value, also in JSON within a text."""
+    if isinstance(value, str):
+        try:
+            inner = json.loads(value)
+        except ValueError:
+            inner = None
+        return strings(inner) if isinstance(inner, (dict, list)) else [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [text for one in value for text in strings(one)] if isinstance(value, list) else []
+
+
+def drive_call(tools, texts):
+    """What a driving agent calls after these results: (name, arguments), or None at its end. It knows nothing but what
+    the results say; it begins with status."""
+    def tool(name, arguments):
+        full = next((t for t in tools if re.search("apsis_+" + name + "$", t or "")), None)
+        return full and (full, arguments)
+
+    if not texts:
+        return tool("status", {})
+    last = texts[-1]
+    into = re.findall(r"^directory: (.*)$", last, re.M)
+    if into:
+        return write_call(tools, "", "25", into[0])
+    told = re.findall(r"^next: (.*)$", "\n".join(texts), re.M)[-1]
+    if "it is kept" in told or "stop here" in told:
+        return None
+    asked = re.search(r"call (\w+)(?: with (\{.*?\}))?", told)
+    return asked and tool(asked.group(1), json.loads(asked.group(2) or "{}"))
+
+
 class Anthropic:
     name, path = "anthropic", "/v1/messages"
+
+    def results(self, body):
+        blocks = [b for m in body["messages"] if isinstance(m["content"], list) for b in m["content"]]
+        return [b.get("content") for b in blocks if b.get("type") == "tool_result"]
 
     def read(self, body, _):
         blocks = [b for m in body["messages"] if isinstance(m["content"], list) for b in m["content"]]
@@ -50,7 +93,7 @@ class Anthropic:
 
     def answer(self, model, call):
         if call:
-            block = {"type": "tool_use", "id": "toolu_1", "name": call[0], "input": call[1]}
+            block = {"type": "tool_use", "id": f"toolu_{next(NUMBERS)}", "name": call[0], "input": call[1]}
             empty, delta = {**block, "input": {}}, {"type": "input_json_delta", "partial_json": json.dumps(call[1])}
         else:
             block = {"type": "text", "text": WORDS}
@@ -72,14 +115,23 @@ class Anthropic:
 class Responses:
     name, path = "responses", "/responses"
 
+    def results(self, body):
+        items = [i for i in body.get("input", []) if isinstance(i, dict)]
+        return [i.get("output") for i in items if str(i.get("type", "")).endswith("_output")]
+
     def read(self, body, _):
         results = sum(str(i.get("type", "")).endswith("_output") for i in body.get("input", []) if isinstance(i, dict))
-        return [t.get("name") for t in body.get("tools", [])], results, body.get("model")
+        tools = body.get("tools", [])
+        spaces = [t["name"] + "__" + one["name"] for t in tools for one in t.get("tools", [])]
+        return [t.get("name") for t in tools] + spaces, results, body.get("model")
 
     def answer(self, model, call):
         if call:
-            item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": call[0],
+            item = {"type": "function_call", "id": "fc_1", "call_id": f"call_{next(NUMBERS)}", "name": call[0],
                     "arguments": json.dumps(call[1]), "status": "completed"}
+            space, _, name = call[0].rpartition("__")  # a namespace's tool
+            if space:
+                item.update(namespace=space, name=name)
         else:
             item = {"type": "message", "id": "m_1", "role": "assistant", "status": "completed",
                     "content": [{"type": "output_text", "text": WORDS, "annotations": []}]}
@@ -96,6 +148,9 @@ class Responses:
 class Chat:
     name, path = "chat", "/chat/completions"
 
+    def results(self, body):
+        return [m["content"] for m in body["messages"] if m["role"] == "tool"]
+
     def read(self, body, _):
         results = sum(m["role"] == "tool" for m in body["messages"])
         return [t["function"]["name"] for t in body.get("tools", [])], results, body.get("model")
@@ -103,7 +158,7 @@ class Chat:
     def answer(self, model, call):
         message = {"role": "assistant", "content": None if call else WORDS}
         if call:
-            message["tool_calls"] = [{"index": 0, "id": "call_1", "type": "function",
+            message["tool_calls"] = [{"index": 0, "id": f"call_{next(NUMBERS)}", "type": "function",
                                       "function": {"name": call[0], "arguments": json.dumps(call[1])}}]
         stop = "tool_calls" if call else "stop"
         usage = {"prompt_tokens": PROMPT, "completion_tokens": ANSWER, "total_tokens": PROMPT + ANSWER}
@@ -119,13 +174,17 @@ class Chat:
 class Gemini:
     name, path = "gemini", "enerateContent"
 
+    def results(self, body):
+        parts = [p for c in body.get("contents", []) for p in c.get("parts", [])]
+        return [p["functionResponse"].get("response") for p in parts if "functionResponse" in p]
+
     def read(self, body, path):
         parts = [p for c in body.get("contents", []) for p in c.get("parts", [])]
         tools = [f["name"] for t in body.get("tools", []) for f in t.get("functionDeclarations") or []]
         return tools, sum("functionResponse" in p for p in parts), re.search("models/([^:]+)", path).group(1)
 
     def answer(self, model, call):
-        part = {"functionCall": {"name": call[0], "args": call[1], "id": "f1"}} if call else {"text": WORDS}
+        part = {"functionCall": {"name": call[0], "args": call[1], "id": f"f{next(NUMBERS)}"}} if call else {"text": WORDS}
         usage = {"promptTokenCount": PROMPT, "candidatesTokenCount": ANSWER, "totalTokenCount": PROMPT + ANSWER}
         whole = {"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
                  "usageMetadata": usage, "modelVersion": model}
@@ -197,6 +256,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         protocol = next((p for p in PROTOCOLS if p.path in self.path), None)
         if not protocol:
             return self.send({}, 404)
+        if TRACE:
+            with open(TRACE, "a") as trace:
+                trace.write(json.dumps(body) + "\n")
         tools, results, model = protocol.read(body, self.path)
         word = open(WORD_FILE).read().strip()
         with open(LOG_FILE, "a") as log:
@@ -209,7 +271,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             time.sleep(3600)
         folder = re.search(r"(/[^\s\\\"`<]*/apsis/[0-9a-f]{16}/provide-\d+)", json.dumps(body))
         call = None
-        if tools and not results:
+        if word == "drive":
+            texts = ["\n".join(strings(one)) for one in protocol.results(body)]
+            call = tools and drive_call(tools, texts)
+        elif tools and not results:
             call = write_call(tools, folder and folder.group(1), "25" if word == "improve" else "7")
         whole, events = protocol.answer(model, call)
         if body.get("stream") or "stream" in self.path:

@@ -13,9 +13,12 @@ local function is_own(self, path, name)
   return name == ".git" or self.own[path] ~= nil
 end
 
--- Whether a new path is left out: the project's .gitignore has it. Folders are asked with a slash at their end.
+-- Whether a new path is left out: the project's .gitignore has it; or, in a checkout of the user's, it is none that a
+-- candidate may have: a user has other files there, too. Folders are asked with a slash at their end.
 local function is_left_out(self, path)
-  return not self.tracked[path] and self.world.repo:is_ignored(path) == true
+  if self.tracked[path] then return false end
+  local below = self.loose and path:sub(-1) ~= "/" and self.world:project_path(path)
+  return below and self.world.scope:mode(below) ~= "writable" or self.world.repo:is_ignored(path) == true
 end
 
 -- Copies a file or link, if it is not there already.
@@ -99,12 +102,12 @@ local function delete_missing(self, place, entries, below)
 end
 
 -- take(world, at, record): at = { root = a folder, below = the path in the repository that it stands for ("": all),
--- in_place = whether it is the project's own }. The tree | nil, message.
+-- in_place = whether it is the project's own, head = of a checkout of git }. The tree | nil, message.
 function snapshot.take(world, at, record)
   local entries = world:need(world.repo:entries(record.commit))
   local place = world.here:prepare { kind = "provide", commit = record.commit, number = 0 }
   local self = setmetatable({ world = world, found = {}, hidden = {}, tracked = tracked_of(entries),
-    own = own_paths(world, at.in_place), most_bytes = world.manifest.max_file_mb * 1048576 }, Walk)
+    loose = at.head ~= nil, own = own_paths(world, at.in_place), most_bytes = world.manifest.max_file_mb * 1048576 }, Walk)
   for _, path in ipairs(world:hidden_paths(record)) do self.hidden[path] = true end
   local into = at.below == "" and place.root or place.root .. "/" .. at.below
   local tree
