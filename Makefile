@@ -35,7 +35,7 @@ EMBEDDED  := $(shell find lua/apsis lua/meta strategies -name '*.lua' \
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-.PHONY: all deps deps-test demo clean-demo hall lab lab-noise lab-best-of-k test attacks test-agents doc-test check \
+.PHONY: all deps deps-test demo clean-demo hall lab lab-noise lab-best-of-k test attacks test-agents test-slurm doc-test check \
     check-rooms asan valgrind valgrind-cli torture faults mutants soak bench compare-openevolve fuzz install \
     uninstall deb bundle try-packages docs clean lines format lint help
 .DEFAULT_GOAL := all
@@ -166,6 +166,11 @@ test-agents: deps-test ## run five coding agents, installed from npm, against st
 	@.ci/deps agents
 	@$(MAKE) --no-print-directory $(BUILD)/apsis $(AGENTS)
 	@APSIS=$(abspath $(BUILD)/apsis) AGENTS=$(abspath $(BUILD)/agents) prove -j5 --exec tests/run tests/agents/*.t
+
+test-slurm: deps-test ## measure on four real Slurm nodes on this machine, as root; two minutes (KILLS=100 AWAY=60: more)
+	@.ci/deps slurm
+	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) tests/run tests/cluster/slurm.t
 
 $(AGENTS): tests/agents/package.json tests/agents/package-lock.json
 	@echo "  npm install  into $(@D)"

@@ -117,7 +117,7 @@ test("of a measurement finite values count: the median of its samples, and secon
 end)
 
 test("what could not be measured where verifications run has no value, is nobody's fault, and can be tried again", function()
-  local lost = { status = "unmeasured", reason = "no node" }
+  local base, lost = { value = 1 }, { status = "unmeasured", reason = "no node" }
   local line, engine = one("", { budget = { iterations = 2 }, world = measured(base, base, base, { value = 5 }, lost, { value = 5 },
     { value = 5 }, { value = 5 }) })
   equal({ line.outcome, line.status, line.rollback_reason, line.primary_metric }, { "skipped_executor_failure", "crash", "no node" })

@@ -1,5 +1,5 @@
--- attempt: brings one job to its result: submits an attempt if nobody has, waits, and begins another attempt when one is
--- lost. What the queue does not answer proves nothing; an attempt is lost only when two answers in a row, some time
+-- attempt: brings one job to its result: submits an attempt if nobody has, waits, and begins another attempt when one
+-- is lost. What the queue does not answer proves nothing; an attempt is lost only when two answers in a row, some time
 -- apart, do not have it and no result has come. Called by evaluations.
 local describe = require "apsis.cluster.describe"
 local result = require "apsis.cluster.result"
@@ -65,16 +65,15 @@ end
 -- Submits an attempt, unless it is there: an answer may have been lost. True; nil and why after several failures, or
 -- once it is over queue_sec.
 local function submit(self, made, slot)
-  local dir, program = self.folder:dir(made.name), attempt.program(self.spec, self.folder:dir(made.name))
   local tries, until_s = 0, wait.now() + self.spec.queue_sec
   local unsure = made.adopted
   while true do
     local there, trouble = false, nil
     if unsure then there, trouble = is_there(self, made) end
     if there then return true end
-    local sent = false
     if there == false then
-      sent, trouble = self.queue:submit(made.name, { APSIS_JOB = made.name, APSIS_JOB_DIR = dir, APSIS_JOB_RUN = program })
+      local sent
+      sent, trouble = self.queue:submit(made.name, self:variables(made.name))
       self.flying[made.name].unsure = unsure
       if sent then return true end
       tries, unsure = tries + 1, true
@@ -83,12 +82,6 @@ local function submit(self, made, slot)
     show(self, slot, "not submitted yet")
     wait.sleep(math.min(60, self.spec.poll_sec * 2 ^ math.min(tries, 4)))
   end
-end
-
--- The command line that a node runs.
-function attempt.program(spec, dir)
-  local quoted = require("apsis.project.path").quoted
-  return ("%s job %s"):format(quoted(spec.program or require("apsis.host").executable), quoted(dir))
 end
 
 -- Notes what an answer says of an attempt; returns true if that shows that it is lost.

@@ -1,5 +1,5 @@
--- describe: a measurement as a job: all that decides it, its key, and what is done with what comes back. Starts nothing.
--- Called by evaluations; node reads the description.
+-- describe: a measurement as a job: all that decides it, its key, and what is done with what comes back. Starts
+-- nothing. Called by evaluations; node reads the description.
 local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
@@ -33,7 +33,8 @@ local function carried_files(world)
   return files
 end
 
-local function token()
+-- 128 random bits.
+function describe.nonce()
   local file <close> = assert(io.open("/dev/urandom", "rb"))
   return (file:read(16):gsub(".", function(byte) return ("%02x"):format(byte:byte()) end))
 end
@@ -59,7 +60,7 @@ end
 function describe.attempt(job, number)
   local made, files = {}, job.files
   for key, value in pairs(job) do made[key] = value end
-  made.files, made.name, made.token = nil, ("%s-%d"):format(job.key, number), token()
+  made.files, made.name, made.token = nil, ("%s-%d"):format(job.key, number), describe.nonce()
   return made, files
 end
 
@@ -82,8 +83,8 @@ function describe.take(world, slot, given, from)
     if one.level == "warn" then world:warn_once(text, text) else world:log("info", text) end
   end
   slot.stderr = given.stderr or slot.stderr
-  world:log("info", ("experiment %d: measured on %s in %.1f s, after %.1f s in the queue"):format(slot.number, given.node,
-    given.wall_s or 0, given.queue_s or 0))
+  world:log("info", ("experiment %d: measured on %s in %.1f s, after %.1f s in the queue"):format(slot.number,
+    given.node, given.wall_s or 0, given.queue_s or 0))
   return given.measurement
 end
 

@@ -7,6 +7,8 @@ local attempt = require "apsis.cluster.attempt"
 local describe = require "apsis.cluster.describe"
 local folder = require "apsis.cluster.folder"
 local fs = require "apsis.fs"
+local host = require "apsis.host"
+local quoted = require("apsis.project.path").quoted
 local sha256 = require "apsis.cli.sha256"
 
 local evaluations = {}
@@ -23,7 +25,7 @@ function evaluations.open(world, _, queue)
 end
 
 -- The project's folder, made at first use.
-local function shared(self)
+function Evaluations:shared()
   if self.folder then return self.folder end
   local message
   self.folder, message = folder.open(self.spec.folder, self.place)
@@ -32,7 +34,7 @@ local function shared(self)
 end
 
 function Evaluations:ready()
-  local made, message = shared(self)
+  local made, message = self:shared()
   if not made then return nil, message, 3 end
   if self.world.measurer then
     return nil, ("%s: execution.target: verification.fitness is measured on this machine; use target: local, or "
@@ -102,7 +104,7 @@ end
 -- cannot be measured ends the experiment (status unmeasured), or the run if something already decided depends on it.
 function Evaluations:measure(slot, record, request)
   local world = self.world
-  world:need(shared(self))
+  world:need(self:shared())
   tidy(self)
   local number = slot.number
   self.count[number] = (self.count[number] or 0) + 1
@@ -131,6 +133,13 @@ function Evaluations:finished(number)
   if self.inherited then self.inherited[number] = nil end
   self.count[number] = nil
   if #names > 0 then self:drop(names) end
+end
+
+-- What the command submit sees of a job.
+function Evaluations:variables(name)
+  local dir = self.folder:dir(name)
+  return { APSIS_JOB = name, APSIS_JOB_DIR = dir,
+    APSIS_JOB_RUN = ("%s job %s"):format(quoted(self.spec.program or host.executable), quoted(dir)) }
 end
 
 -- The names of all jobs that may be in the queue.

@@ -82,8 +82,9 @@ end
 
 -- The edits that make `tree` of `from`, a tree that the store has; nil: of nothing.
 local function edits_of(repo, from, tree)
-  local edits, entries, message = {}, nil, nil
-  if from then entries, message = repo:changes(from, tree) else entries, message = repo:entries(tree) end
+  local edits = {}
+  local list = from and function() return repo:changes(from, tree) end or function() return repo:entries(tree) end
+  local entries, message = list()
   if not entries then return nil, message end
   for _, entry in ipairs(entries) do
     if entry.status == "renamed" then edits[entry.old_path] = false end

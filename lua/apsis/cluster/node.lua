@@ -50,12 +50,18 @@ local function world_of(job, dir)
   local executor, message = here.open(self, { workdir = top, gitdir = store })
   if not executor then self:fail(message, 3) end
   self.executor, self.here = executor, executor
-  if executor.cage.open then self:log("warn", executor.cage.open .. ", so commands may write whatever you may there") end
+  local open = executor.cage.open
+  if open then self:log("warn", open .. ", so commands may write whatever you may there") end
   return self
 end
 
 -- The measurement, and what else the result has.
 local function measured(job, dir)
+  if job.version ~= host.version then
+    error({ message = ("this is apsis %s, the job is from %s: use one version everywhere"):format(host.version,
+      tostring(job.version)) }, 0)
+  end
+  if job.probe then return { probe = require("apsis.cluster.probe").answer(job), messages = json.array {} } end
   local world = world_of(job, dir)
   local record = { id = job.candidate, commit = job.tree, tree = job.tree }
   local slot = { number = job.experiment, baseline = job.slot.baseline, parent_commit = job.slot.parent_commit,
@@ -84,10 +90,6 @@ local function read(dir)
   if not text then return nil, message end
   local job = json.decode(text, true)
   if type(job) ~= "table" or job.name ~= dir:match "[^/]*$" then return nil, dir .. ": job.json is not this job's" end
-  if job.version ~= host.version then
-    return nil, ("this is apsis %s, the job is from %s: use one version everywhere"):format(host.version,
-      tostring(job.version))
-  end
   return job
 end
 
@@ -101,7 +103,7 @@ function node.run(path)
   local claim = json.encode { node = node.name(), pid = host.pid, time = began }
   local claimed, why, code = state.publish(dir .. "/claim", claim)
   if not claimed then
-    return 3, code == "EEXIST" and dir .. ": it is measured already, or was; a new attempt has a folder of its own" or why
+    return 3, code == "EEXIST" and dir .. ": it is measured already, or was; another attempt has another folder" or why
   end
   environment.take(job.env or {})
   local ran, given = pcall(measured, job, dir)

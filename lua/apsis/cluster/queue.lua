@@ -14,7 +14,7 @@ local COMMAND_S <const> = 60 -- for the scheduler to answer
 local SHARE <const> = 10 -- at most this part of the time is spent on asking
 local SLOWEST <const> = 20 -- of poll_sec: the longest pause after failures
 
--- new{ submit, status, cancel = command lines, poll_sec, parse(line) -> name, "queued" or "running", node | nil, wrong }.
+-- new{ submit, status, cancel = command lines, poll_sec, parse(line) -> name, "queued" or "running", node | nil }.
 function queue.new(spec)
   return setmetatable({ spec = spec, due = 0, failures = 0 }, Queue)
 end
@@ -29,8 +29,8 @@ end
 
 -- Runs one of the three. Its standard output | nil, why.
 local function ask(self, which, names, env)
-  local run, argv = self.spec[which], nil
-  if type(run) == "table" then argv = table.move(run, 1, #run, 1, {}) else argv = { "sh", "-c", run, "sh" } end
+  local run = self.spec[which]
+  local argv = type(run) == "table" and table.move(run, 1, #run, 1, {}) or { "sh", "-c", run, "sh" }
   table.move(names, 1, #names, #argv + 1, argv)
   local variables = environment.without_repository()
   for name, value in pairs(env or {}) do variables[name] = value end

@@ -17,8 +17,8 @@ end
 local function check_folder(draft, spec)
   if not spec.folder then
     if not draft.stands "execution.folder" then
-      draft.say("execution.folder", ("is required with target: %s: a folder of yours that this machine and the nodes share"
-        ):format(spec.target))
+      draft.say("execution.folder", ("is required with target: %s: a folder of yours that this machine and the nodes "
+        .. "share"):format(spec.target))
     end
     return
   end
@@ -46,9 +46,16 @@ function room.rules(draft)
   end
   local links = (draft.value.workspace or {}).link or {}
   if #links > 0 then
-    draft.say("workspace.link", ("folders of this machine cannot be linked on the nodes of target: %s; name them as the "
-      .. "nodes have them, in verification.allow"):format(spec.target))
+    draft.say("workspace.link", ("folders of this machine cannot be linked on the nodes of target: %s; name them as "
+      .. "the nodes have them, in verification.allow"):format(spec.target))
   end
+end
+
+-- What doctor checks besides: a node, by a job.
+function room.doctor(manifest)
+  local target = manifest.execution.target
+  if target ~= "slurm" and target ~= "command" then return {} end
+  return { { name = "nodes", check = function() return require("apsis.cluster.probe").run(manifest) end } }
 end
 
 return room

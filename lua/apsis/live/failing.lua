@@ -1,5 +1,5 @@
--- failing: what is whose fault: errors that end the run, those that a command or an answer is to blame for, and warnings
--- that are given once: methods of the live world, and of the world of a single job.
+-- failing: what is whose fault: errors that end the run, those that a command or an answer is to blame for, and
+-- warnings that are given once: methods of the live world, and of the world of a single job.
 
 local failing = {}
 

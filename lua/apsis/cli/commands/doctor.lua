@@ -191,6 +191,9 @@ function doctor.run(args)
       check(("%s (%s)"):format(one.key, one.name), endpoints_of, one)
     end
   end
+  for _, asked in rooms.each "doctor" do
+    for _, one in ipairs(manifest and asked(manifest) or {}) do check(one.name, one.check) end
+  end
   if args.json then
     print(json.encode(json.array(lines)))
     return 0

@@ -1,5 +1,6 @@
--- command: verifications run where three commands of the user send them: submit, status, cancel. So any scheduler can be
--- used: PBS, LSF, ssh, a queue that is a folder. docs/guide/cluster.md has examples. Called through project/executors.
+-- command: verifications run where three commands of the user send them: submit, status, cancel. So any scheduler can
+-- be used: PBS, LSF, ssh, a queue that is a folder. docs/guide/cluster.md has examples. Called through
+-- project/executors.
 local nodes = require "apsis.project.node"
 local queue = require "apsis.cluster.queue"
 

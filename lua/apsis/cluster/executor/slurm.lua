@@ -10,14 +10,14 @@ local slurm = {}
 slurm.keys = {
   { "options", nodes.node("list", "target slurm: options of sbatch, as they are: [--partition=short, --mem=8G]",
     { items = "options", item = nodes.node("string", "an option of sbatch") }) },
-  { "folder", nodes.node("string", "targets slurm and command: a folder of yours that this machine and the nodes share") },
-  { "queue_sec", nodes.node("number", "targets slurm and command: how long a job may wait to be started (default a day)",
+  { "folder", nodes.node("string", "not local: a folder of yours that this machine and the nodes share") },
+  { "queue_sec", nodes.node("number", "not local: how long a job may wait to be started (default a day)",
     { above = 0 }) },
-  { "requeue", nodes.node("integer", "targets slurm and command: how often a job that was lost is sent again (default "
-    .. "2)", { min = 0, max = 100 }) },
-  { "poll_sec", nodes.node("number", "targets slurm and command: seconds between two questions to the scheduler, one for "
-    .. "all jobs (default 3)", { min = 0.1 }) },
-  { "program", nodes.node("string", "targets slurm and command: the path of apsis on the nodes (default: this one's)") },
+  { "requeue", nodes.node("integer", "not local: how often a job that was lost is sent again (default 2)",
+    { min = 0, max = 100 }) },
+  { "poll_sec", nodes.node("number", "not local: seconds between two questions to the scheduler, one for all jobs "
+    .. "(default 3)", { min = 0.1 }) },
+  { "program", nodes.node("string", "not local: the path of apsis on the nodes (default: this one's)") },
 }
 
 local SUBMIT <const> = [[exec sbatch --parsable --no-requeue --export=NONE --job-name="$APSIS_JOB" \
@@ -39,7 +39,7 @@ function slurm.open(world, info)
   local options = {}
   for index, option in ipairs(world.manifest.execution.options or {}) do options[index] = quoted(option) end
   return require("apsis.cluster.evaluations").open(world, info, queue.new {
-    submit = SUBMIT:format((table.concat(options, " "):gsub("%%", "%%%%"))), status = STATUS, cancel = CANCEL,
+    submit = SUBMIT:format(table.concat(options, " ")), status = STATUS, cancel = CANCEL,
     poll_sec = world.manifest.execution.poll_sec, parse = slurm.parse })
 end
 

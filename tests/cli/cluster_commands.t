@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# execution: what the manifest refuses, and the two examples of docs/guide/cluster.md as they stand there, but for their folders: a
+# machine behind ssh (a stand-in), and a queue that is a folder. And doctor's job.
+. tests/cli/lib.sh || exit 1
+
+export FAKE=$T/fake
+mkdir -p "$FAKE"
+# The machine behind ssh, and the node of the folder: outside of what apsis starts.
+host() {
+    while [ -d "$FAKE" ]; do
+        for order in "$FAKE"/order.*; do
+            [ -e "$order" ] && mv "$order" "$FAKE/taken" || continue
+            sh "$FAKE/taken" >"$FAKE/answer.${order##*.}" 2>&1 </dev/null
+            echo $? >"$FAKE/code.${order##*.}"
+        done
+        sleep 0.02
+    done
+}
+mkdir "$T/bin"
+cat >"$T/bin/ssh" <<'END'
+#!/bin/sh
+# A stand-in of ssh: the rest of the arguments, as one text, is run by sh outside of what apsis has started.
+[ ! -e "$FAKE/unreachable" ] || { echo "ssh: connect to host $1 port 22: No route to host" >&2; exit 255; }
+shift
+number=$(basename "$(mktemp -u XXXXXXXX)")
+echo "$*" >"$FAKE/new.$number" && mv "$FAKE/new.$number" "$FAKE/order.$number"
+while [ ! -e "$FAKE/code.$number" ]; do sleep 0.01; done
+cat "$FAKE/answer.$number"
+exit "$(cat "$FAKE/code.$number")"
+END
+chmod +x "$T/bin/ssh"
+PATH=$T/bin:$PATH
+host >/dev/null 2>&1 &
+at_end+=('rm -rf "$FAKE"; wait')
+
+# page N: the Nth YAML block of the page that has `target: command`, with folders of this test and quick questions.
+page() {
+    awk -v wanted="$1" '/^```yaml/ { block = ""; on = 1; next } /^```/ { if (on && block ~ /target: command/ && ++n == wanted) printf "%s", block; on = 0 }
+        on { block = block $0 "\n" }' "$ROOT/docs/guide/cluster.md" |
+        sed "s|/shared/queue|$T/queue|g; s|^  folder: .*|  folder: $T/shared$1\n  poll_sec: 0.2|"
+}
+commanded() { # commanded NAME N
+    new_project "$1"
+    printf 'echo "$APSIS_CANDIDATE" >>%s\nwhile [ -e %s ]; do sleep 0.02; done\necho "METRIC score=$(cat value.txt)"\n' "$T/$1.evaluations" \
+        "$T/$1.wait" >evaluate.sh
+    page "$2" >>manifest.yaml
+    commit commands
+    : >"$T/$1.evaluations"
+}
+values() { sed -nE 's/.*"outcome": *"([a-z_]*)".*"primary_metric": *([-0-9a-z.]*).*/\1 \2/p' logs/results.jsonl | tail -n +2 | tr '\n' ';'; }
+begun() { while [ "$(wc -l <"$T/$1.evaluations")" -lt "$2" ]; do sleep 0.05; done; }
+
+item "the manifest: what belongs together, with file, line, key and remedy"
+new_project wrong
+refused() { # refused EXECUTION MESSAGE [MORE LINES]
+    EXTRA="execution: $1
+${3-}" write_manifest
+    apsis setup
+    like "$1" "$out$err" "$2"
+}
+refused "{folder: /x}" "manifest.yaml:[0-9]+: execution.folder: does not belong to target: local; remove it, or change execution.target"
+refused "{target: local, requeue: 1}" "execution.requeue: does not belong to target: local"
+refused "{target: slurm}" "execution.folder: is required with target: slurm: a folder of yours that this machine and the nodes share"
+refused "{target: slurm, folder: shared}" "execution.folder: must be an absolute path; got shared"
+refused "{target: slurm, folder: $T/wrong/shared}" "execution.folder: must be outside the project"
+refused "{target: slurm, folder: /x, command: {submit: a, status: b, cancel: c}}" "execution.command: does not belong to target: slurm"
+refused "{target: command, folder: /x}" "execution.command: is required with target: command"
+refused "{target: command, folder: /x, command: {submit: a, status: b}}" "execution.command.cancel: is required"
+refused "{target: command, folder: /x, options: [-p], command: {submit: a, status: b, cancel: c}}" \
+    "execution.options: does not belong to target: command"
+refused "{target: slurm, folder: /x, requeue: -1}" "execution.requeue: must be a whole number"
+refused "{target: slurn, folder: /x}" "execution.target: must be one of command, local, slurm"
+refused "{target: slurm, folder: /x}" "workspace.link: folders of this machine cannot be linked on the nodes" "workspace: {link: [data]}"
+end_item
+
+item "a machine behind ssh, as the page has it"
+commanded ssh 1
+apsis baseline --repeats 1
+is "baseline" "$code" 0
+apsis run -q --iterations 3 --workers 2
+is "values" "$(values | tr ';' '\n' | sed 's/.* //' | sort | tr '\n' ' ')" "1 2 3 "
+is "once each" "$(sort "$T/ssh.evaluations" | uniq -c | grep -c ' 1 c')" 4
+touch "$T/ssh.wait"
+"$APSIS" run -q --iterations 1 >/dev/null 2>&1 &
+pid=$!
+begun ssh 5
+touch "$FAKE/unreachable"
+sleep 1.5
+rm "$FAKE/unreachable"
+kill -INT "$pid"
+wait "$pid"
+is "interrupted" $? 130
+is "nothing goes on there" "$(pgrep -fc "apsis job $T/shared1")" 0
+rm "$T/ssh.wait"
+touch "$FAKE/unreachable"
+apsis run -q --iterations 1
+is "unreachable: nothing begins" "$code" 3
+like "why" "$err" "execution.target command: status: ssh: connect to host gpu1 port 22: No route to host"
+end_item
+rm "$FAKE/unreachable"
+
+item "a queue that is a folder, as the page has it"
+mkdir -p "$T/queue/new" "$T/queue/running"
+awk '/^```sh no-run: never ends/ { on = 1; next } /^```/ { on = 0 } on' "$ROOT/docs/guide/cluster.md" |
+    sed "s|/shared/queue|$T/queue|; s|sleep 0.2|[ -d $FAKE ] \&\& sleep 0.05|" >"$T/worker.sh"
+sh "$T/worker.sh" >/dev/null 2>&1 &
+sh "$T/worker.sh" >/dev/null 2>&1 &
+commanded folder 2
+apsis baseline --repeats 1
+is "baseline" "$code" 0
+apsis run -q --iterations 4 --workers 2
+is "values" "$(values | tr ';' '\n' | sed 's/.* //' | sort | tr '\n' ' ')" "1 2 3 4 "
+is "once each" "$(sort "$T/folder.evaluations" | uniq -c | grep -c ' 1 c')" 5
+is "nothing is left" "$(find "$T/queue" "$T/shared2" -type f | wc -l)" 0
+end_item
+
+item "doctor sends a job, and reports what the node lacks"
+apsis doctor
+like "a node" "$out" "(ok|warn) +nodes: a job ran on [^ ]+ after [0-9.]+ s in the queue, with apsis"
+sed -i 's/run: sh evaluate.sh/run: nowhere-to-be-found evaluate.sh/' manifest.yaml
+apsis doctor
+like "a program" "$out" "warn +nodes: a job ran on [^ ]+ .*nowhere-to-be-found is not found in PATH"
+sed -i 's|^  folder:|  program: /nowhere/apsis\n&|' manifest.yaml
+is "nothing is left" "$(find "$T/queue" "$T/shared2" -type f | wc -l)" 0
+apsis eval
+is "without the program, the reason" "$code" 3
+is "nothing is left of that" "$(find "$T/shared2" -type f | wc -l)" 0
+end_item
+
+finish
