@@ -70,7 +70,8 @@ function programs.uncommitted(world, path, commit)
     if not real or real:sub(1, #world.root + 1) == world.root .. "/" then return nil end
     return ("%s is outside the repository, so commands do not have it: name it by its full path, %s"):format(path, real)
   end
-  if not world.repo or not fs.stat(world.dir .. "/" .. path) or world:read({ commit = commit or world.head }, path) then
+  if not world.repo or not fs.stat(world.dir .. "/" .. path) or world:read({ commit = commit or world.head }, path)
+    or world.broken then -- unreadable, which ends the run with its own message
     return nil
   end
   for _, link in ipairs(world.manifest.workspace.link or {}) do
