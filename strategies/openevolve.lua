@@ -11,6 +11,7 @@ local knowledge = require "apsis.knowledge"
 local limits = require "apsis.options"
 local near_duplicate = require "apsis.near_duplicate"
 local prompt = require "apsis.prompt"
+local streak = require "apsis.streak"
 local tie_break = require "apsis.tie_break"
 local trajectory = require "apsis.trajectory"
 
@@ -107,44 +108,14 @@ function evolve.init(run)
   memory.measured = features.any(memory.features, "measured")
   memory.population, memory.shown, memory.weights = new_population(options, run.metric), shown_by(options), {}
   for index, name in ipairs(operator_names) do memory.weights[index] = options[name] end
-  memory.streak = { length = 0, since = 0, overridden = {} } -- of candidates not kept
-  memory.ring, memory.sketches, memory.waiting = { generations = {}, migrated_at = 0 }, {}, {}
+  memory.streak, memory.sketches, memory.waiting = streak.new(), {}, {}
   memory.knowledge, memory.tried, memory.lessons, memory.foreclosed = knowledge.list(options.knowledge,
     run.project.program), {}, {}, {}
 end
 
-local no_fault = { skipped_provider_failure = true, skipped_executor_failure = true, skipped_strategy_error = true,
-  measured = true, asked = true }
-
--- How many candidates in a row were not kept, and which overrides this streak has had.
-local function count_streak(streak, line, override)
-  if line.kept then
-    streak.length, streak.since, streak.overridden = 0, line.experiment, {}
-  elseif not no_fault[line.outcome] then
-    streak.length = streak.length + 1
-  end
-  if override and override.since == streak.since then streak.overridden[override.at] = true end
-end
-
--- Migrates around the ring once an island has grown by migration_interval since the last time.
-local function migrate(run, population, ring, island)
-  local generation = (ring.generations[island] or 0) + 1
-  ring.generations[island] = generation
-  if generation - ring.migrated_at < run.options.migration_interval then return end
-  population:migrate(run.options.migration_rate)
-  ring.migrated_at = generation
-end
-
--- The index of the island in a line; a new number makes a new island.
-local function island_of(population, named)
-  local index = population:island(named)
-  if index then return index end
-  return math.type(named) == "integer" and population:new_island() or population:smallest_island()
-end
-
 -- Adds a line's candidate to the population, with its computed features. Returns its island.
 local function enter(run, memory, member, known)
-  member.island, member.sketch = island_of(memory.population, member.island), known.sketch
+  member.island, member.sketch = memory.population:home(member.island), known.sketch
   member.features = memory.named and features.valid(memory.features, known.features) or known.features
   memory.population:add(member)
   if run.options.near_duplicate > 0 and known.sketch then
@@ -157,7 +128,7 @@ local none = {}
 
 function evolve.learn(run, line)
   local memory, notes = run.memory, line.notes or none
-  count_streak(memory.streak, line, notes.override)
+  streak.count(memory.streak, line)
   if #memory.knowledge > 0 then knowledge.mark(memory.knowledge, memory.tried, line) end
   local learned = line.learned
   if learned then knowledge.remember(memory.lessons, learned, 20) end
@@ -176,7 +147,9 @@ function evolve.learn(run, line)
     memory.waiting[notes.parent.id] = nil
   end
   local island = enter(run, memory, member, notes)
-  if memory.shown.own then migrate(run, memory.population, memory.ring, island) end
+  if memory.shown.own then
+    memory.population:grown(island, run.options.migration_interval, run.options.migration_rate)
+  end
 end
 
 -- ---- plan: which parents, by which operator ----
@@ -207,16 +180,6 @@ function operators.exploration(run, population, fresh)
   return proposal(run, "exploration", island, { run.baseline.id }, { scratch = true })
 end
 
-local function is_parent(member, child)
-  for _, id in ipairs(child.parents) do if id == member.id then return true end end
-  return false
-end
-
--- Whether one of two members descends from the other, so that a crossover would combine nothing.
-local function akin(first, second)
-  return first.id == second.id or is_parent(first, second) or is_parent(second, first)
-end
-
 -- One of the top quarter, and one of another island and, if there is one, another cell.
 function operators.crossover(run, population)
   local rng = run.rng
@@ -224,7 +187,9 @@ function operators.crossover(run, population)
   for _, island in ipairs(rng:shuffle(population:settled())) do
     if island ~= first.island then
       local second = population:other_cell(rng, first, island) or population:best(island)
-      if not akin(first, second) then return proposal(run, "crossover", first.island, { first.id, second.id }) end
+      if not archive.akin(first, second) then
+        return proposal(run, "crossover", first.island, { first.id, second.id })
+      end
     end
   end
 end
@@ -235,7 +200,7 @@ function operators.migration(run, population)
   if #islands < 2 then return nil end
   run.rng:shuffle(islands)
   local recipient, donor = population:best(islands[1]), population:best(islands[2])
-  if akin(recipient, donor) then return nil end
+  if archive.akin(recipient, donor) then return nil end
   return proposal(run, "migration", islands[1], { recipient.id, donor.id }, { donor = label(run, islands[2]) })
 end
 
@@ -250,17 +215,6 @@ local function unused_island(run, population)
 end
 
 -- The response to a streak of rejections, each once: 3; then 5, 10, 15 and so on.
-local function due(run, streak)
-  local length = streak.length
-  local at = length >= 5 and length // 5 * 5 or length >= 3 and 3
-  if not at or streak.overridden[at] then return nil end
-  for _, pending in ipairs(run.pending) do
-    local override = (pending.notes or none).override
-    if override and override.since == streak.since and override.at == at then return nil end
-  end
-  return at
-end
-
 local function override(run, population, at)
   local made
   if at == 3 then
@@ -281,7 +235,7 @@ local function plan_playbook(run, memory, population)
     return proposal(run, "exploration", unused_island(run, population) or 1, { run.best.id })
   end
   if size <= 1 then return operators.exploration(run, population, unused_island(run, population)) end
-  local at = due(run, memory.streak)
+  local at = streak.due(memory.streak, run.pending, 3, 5)
   if at then return override(run, population, at) end
   local name = run.rng:choice(operator_names, memory.weights)
   return operators[name](run, population) or operators.exploitation(run, population)
@@ -338,66 +292,30 @@ end
 -- Operators that go to an island on purpose: there the plan counts, whatever a model says of its version.
 local aimed = { exploration = true, migration = true }
 
--- Where a candidate lives, for people: "island 2, cell 3/4", or "family greedy (...)".
-local function lives(memory, notes)
-  local island = notes.island or 1
-  local where = #memory.islands > 0 and "family " .. families.named(island, memory.about) or "island " .. island
-  return notes.cell and ("%s, cell %s"):format(where, notes.cell) or where
-end
-
--- Where the version that is asked for belongs, and where its parents live.
-local function place(run, made)
-  local memory, notes, lines = run.memory, made.notes or none, {}
-  if #memory.population.names < 2 then return "" end
-  local target = lives(memory, { island = notes.island })
-  lines[1] = aimed[made.operator] and ("Your version goes to the %s: make it one of that kind."):format(target)
-    or ("The parent is of the %s, and so is your version unless you say otherwise."):format(target)
-  if #memory.islands == 0 then
-    lines[1] = ("Your version goes to the %s of %d; each is a population of its own."):format(target,
-      #memory.population.names)
-  end
-  if notes.donor then
-    lines[2] = ("The donor lives in the %s, the recipient in the %s."):format(lives(memory, { island = notes.donor }),
-      target)
-  end
-  local names = {}
-  for index, feature in ipairs(memory.features) do names[index] = feature.name end
-  lines[#lines + 1] = ("A cell is a bin of each of: %s. The best of each cell is kept."):format(table.concat(names,
-    ", "))
-  return table.concat(lines, "\n")
-end
-
 local asked_too = [[
 
 
 ASI learned= should be a heuristic that holds for the next version too, not a report on this one. If you are sure that
 an avenue leads nowhere, close it: ASI foreclosed=what, and why.]]
 
--- A program's text without its section Evolution Strategy, which sends an agent to a playbook that has been read.
-local function without_playbook(text)
-  local before, after = ("\n" .. text):match("^(.-\n)##[ \t]*Evolution Strategy[^\n]*\n(.*)$")
-  if not before then return text end
-  local rest = ("\n" .. after):match("\n(##?[ \t].*)$") or ""
-  return before:sub(2) .. rest
-end
-
 function evolve.prompt(run, made)
   local memory, notes = run.memory, made.notes or {}
   local fields = prompt.fields(run, made, notes.scratch and "rewrite" or nil)
   local template = #made.parents > 1 and (made.operator == "migration" and "migration" or "crossover") or "mutation"
-  local scratch = notes.scratch or false
-  fields.scratch = scratch and "yes" or ""
-  fields.explore = not scratch and made.operator == "exploration" and "yes" or ""
-  fields.exploit = fields.scratch == "" and fields.explore == "" and "yes" or ""
+  local kind = notes.scratch and "scratch" or made.operator == "exploration" and "explore" or "exploit"
+  for _, name in ipairs { "scratch", "explore", "exploit" } do fields[name] = name == kind and "yes" or "" end
   fields.again = notes.again and ("Your last answer was not used: %s."):format(notes.again) or ""
   fields.stuck = notes.override
     and ("The last %d attempts were not kept: try something none of them tried."):format(memory.streak.length)
     or ""
-  fields.place = place(run, made)
+  fields.place = families.place { notes = notes, names = memory.islands, about = memory.about,
+    count = #memory.population.names, features = memory.features, aimed = aimed[made.operator] }
   fields.families = families.asked(aimed[made.operator] and {} or memory.islands, memory.features)
   fields.lessons = listed(memory.lessons)
   fields.guidance = template == "mutation" and run.options.guidance_mutation or run.options.guidance_crossover
-  if fields.guidance ~= "" then fields.instructions = without_playbook(fields.instructions) end
+  if fields.guidance ~= "" then -- it has been read
+    fields.instructions = prompt.without(fields.instructions, "Evolution Strategy")
+  end
   fields.foreclosed, fields.untried = listed(memory.foreclosed), untried(run)
   fields.answer = fields.answer .. asked_too
   return prompt.fitted(run, made, fields, function()
@@ -418,14 +336,6 @@ local function placed(run, made, answer)
   if aimed[made.operator] then notes.island, notes.said_island = nil, notes.island end
   if said then notes.foreclosed, notes.knowledge = said.foreclosed, said.knowledge end
   return notes
-end
-
--- The same proposal with the reason why its answer was refused: one more request.
-local function once_more(made, refused)
-  local notes = { again = refused }
-  for key, value in pairs(made.notes or {}) do notes[key] = value end
-  return { operator = made.operator, parents = made.parents, inspirations = made.inspirations, model = made.model,
-    notes = notes }
 end
 
 -- The notes of an answer, nil without any; or false, the reason, and the id of a near duplicate.
@@ -450,32 +360,23 @@ function evolve.select(run, made, answers)
     if answers[2] then notes.trajectory = { answers = details } end
     return index, nil, notes and { notes = notes }
   end
-  if retry and not twin and not (made.notes or none).again then return "resample", once_more(made, retry) end
+  if retry and not twin and not (made.notes or none).again then return "resample", trajectory.again(made, retry) end
   return nil, why or (answers[1] or none).error, twin and { duplicate_of = twin }
 end
 
 -- ---- accept: computed features; hill-climbing decides ----
 
--- What near duplicates are recognised by, with the sketch; nil if nobody looks for them.
-local function marks_of(run, program)
-  return run.options.near_duplicate > 0 and near_duplicate.marks(program) or nil
-end
-
--- The features of a parent without computed ones: the baseline, or another strategy's candidate.
-local function parent_features(run, memory, id)
-  local found, sketch, program = features.of(memory.features, run.get(id), memory.population, (run.get(id).notes
-    or none).named)
-  return { id = id, features = found, sketch = sketch, marks = marks_of(run, program) }
-end
-
--- What is noted of every candidate that enters the population: its computed features.
+-- What is noted of every candidate that enters the population; and of its parent, if that has no features yet (the
+-- baseline, another strategy's candidate).
 local function noted(run, candidate)
-  local memory, parent = run.memory, candidate.parents[1]
-  local found, sketch, program = features.of(memory.features, candidate, memory.population, (candidate.notes
-    or none).named)
-  return { notes = { features = found, sketch = sketch, marks = marks_of(run, program), fitness = candidate.value,
-    cell = memory.population:cell_of(found),
-    parent = memory.waiting[parent] and parent_features(run, memory, parent) or nil } }
+  local memory, parent, marks = run.memory, candidate.parents[1], run.options.near_duplicate > 0
+  local notes = features.noted(memory.features, candidate, memory.population, marks)
+  notes.fitness, notes.cell = candidate.value, memory.population:cell_of(notes.features)
+  if memory.waiting[parent] then
+    notes.parent = features.noted(memory.features, run.get(parent), memory.population, marks)
+    notes.parent.id = parent
+  end
+  return { notes = notes }
 end
 
 evolve.stopped = noted

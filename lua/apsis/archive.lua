@@ -63,12 +63,22 @@ function archive.new(options)
   check_options(options)
   local self = setmetatable({
     metric = options.metric, sign = options.metric:gain(1.0, 0.0), grid = grid.new(options.features),
-    names = {}, index = {}, references = {},
+    names = {}, index = {}, references = {}, generations = {}, migrated_at = 0,
     place_of = {}, -- by id: a member's slot, or the negative index of an evicted one
     gone = 0, gone_value = {}, gone_place = {},
   }, Archive)
   fill(self, options)
   return self
+end
+
+local function is_parent(member, child)
+  for _, id in ipairs(child.parents) do if id == member.id then return true end end
+  return false
+end
+
+-- Whether one of two members is the other or its parent, so that a crossover would combine nothing.
+function archive.akin(first, second)
+  return first.id == second.id or is_parent(first, second) or is_parent(second, first)
 end
 
 -- ---- islands ----
@@ -116,6 +126,11 @@ function Archive:smallest_island()
     if self:size(index) < self:size(smallest) then smallest = index end
   end
   return smallest
+end
+
+-- The index of an island in a line; a new number makes a new island, any other name means the smallest one.
+function Archive:home(where)
+  return self.index[where] or kind(where) == "integer" and self:new_island() or self:smallest_island()
 end
 
 -- The indices of the islands with members.
@@ -200,7 +215,7 @@ function Archive:add(member)
   return make_room(self)
 end
 
-Archive.migrate = migration
+Archive.migrate, Archive.grown = migration.migrate, migration.grown
 
 -- ---- questions ----
 

@@ -47,6 +47,30 @@ function families.asked(island_names, features)
   return table.concat(lines, "\n")
 end
 
+-- Where the version that is asked for goes, and where its parents live, for a model; "" with a single island. given: {
+-- notes (the proposal's), names (of islands; empty: they have numbers), about, count (of islands), features, aimed
+-- (whether the version must be of that family) }.
+function families.place(given)
+  local notes, named, lines = given.notes, #given.names > 0, {}
+  if given.count < 2 then return "" end
+  local function where(island)
+    return named and "family " .. families.named(island, given.about) or "island " .. island
+  end
+  local target = where(notes.island or 1)
+  if not named then
+    lines[1] = ("Your version goes to the %s of %d; each is a population of its own."):format(target, given.count)
+  elseif given.aimed then lines[1] = ("Your version goes to the %s: make it one of that kind."):format(target)
+  else lines[1] = ("The parent is of the %s, and so is your version unless you say otherwise."):format(target) end
+  if notes.donor then
+    lines[2] = ("The donor lives in the %s, the recipient in the %s."):format(where(notes.donor), target)
+  end
+  local axes = {}
+  for index, feature in ipairs(given.features) do axes[index] = feature.name end
+  lines[#lines + 1] = ("A cell is a bin of each of: %s. The best of each cell is kept."):format(table.concat(axes,
+    ", "))
+  return table.concat(lines, "\n")
+end
+
 local function refusal(what, name, names)
   if families.has(names, name) then return nil end
   local list = table.concat(names, ", ")

@@ -60,6 +60,14 @@ function features.of(list, candidate, archive, named)
   return found, sketch, program
 end
 
+-- What a line must keep of a candidate, so that a fold finds its place: features and sketch, and (with_marks) what near
+-- duplicates are recognised by.
+function features.noted(list, candidate, archive, with_marks)
+  local notes = candidate.notes
+  local found, sketch, program = features.of(list, candidate, archive, notes and notes.named)
+  return { features = found, sketch = sketch, marks = with_marks and near_duplicate.marks(program) or nil }
+end
+
 -- Stored features without names that are no longer among the feature's values.
 function features.valid(list, found)
   local valid = {}

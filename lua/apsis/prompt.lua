@@ -325,6 +325,13 @@ function prompt.render(run, name, fields)
   return filled
 end
 
+-- A program's text without the section of that heading.
+function prompt.without(text, heading)
+  local before, after = ("\n" .. text):match("^(.-\n)##[ \t]*" .. heading .. "[^\n]*\n(.*)$")
+  if not before then return text end
+  return before:sub(2) .. (("\n" .. after):match("\n(##?[ \t].*)$") or "")
+end
+
 -- The whole prompt for a proposal.
 function prompt.default(run, proposal)
   local project, parts = run.project, {}

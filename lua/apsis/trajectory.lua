@@ -337,4 +337,12 @@ function trajectory.choose(answers, refuse)
   return chosen, details
 end
 
+-- The same proposal with the reason why its answer was refused, in notes.again: for one more request.
+function trajectory.again(proposal, refused)
+  local notes = { again = refused }
+  for key, value in pairs(proposal.notes or {}) do notes[key] = value end
+  return { operator = proposal.operator, parents = proposal.parents, inspirations = proposal.inspirations,
+    model = proposal.model, notes = notes }
+end
+
 return trajectory

@@ -80,6 +80,19 @@ function held:check(member) end
 ---@return { member: apsis.archive.Member, from: integer, to: integer }[]
 function held:migrate(rate) end
 
+--- Counts a newcomer of an island, and migrates once an island has had `interval` more than at the last migration. Call
+--- it in `learn` after add.
+---@param island integer
+---@param interval integer
+---@param rate number
+function held:grown(island, interval, rate) end
+
+--- The index of the island that a line names: by index or name; a new number makes a new island, if there may be more;
+--- else the smallest one.
+---@param where integer|string
+---@return integer
+function held:home(where) end
+
 --- Adds an empty island. nil, message, "EISLAND" if there are max_islands or the name is taken.
 ---@param name? string
 ---@return integer? index
@@ -247,5 +260,11 @@ function held:coverage(where) end
 ---@param offset? number
 ---@return number
 function held:qd_score(where, offset) end
+
+--- Whether two members are the same, or one is the other's parent, so that a crossover would combine nothing.
+---@param first apsis.archive.Member with `parents`, a list of ids
+---@param second apsis.archive.Member
+---@return boolean
+function archive.akin(first, second) end
 
 return archive

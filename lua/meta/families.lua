@@ -36,4 +36,12 @@ function families.asked(island_names, features) end
 ---@return string? refused
 function families.placed(answer, island_names, features) end
 
+--- Where the version that is asked for goes and where its parents live, for a model: lines of text. "" with a single
+--- island.
+---@param given { notes: table, names: string[], about: table<string, string>, count: integer,
+--- features: apsis.features.Feature[], aimed: boolean? } notes: the proposal's; names: of the islands, empty if they have
+--- numbers; aimed: the version must be of that family
+---@return string
+function families.place(given) end
+
 return families

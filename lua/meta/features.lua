@@ -54,4 +54,12 @@ function features.of(list, candidate, archive, named) end
 ---@return table<string, number|string>
 function features.valid(list, found) end
 
+--- What a line must keep of a candidate, for its notes. with_marks: what near duplicates are recognised by, too.
+---@param list apsis.features.Feature[]
+---@param candidate apsis.Candidate
+---@param archive apsis.archive.Archive
+---@param with_marks boolean
+---@return { features: table<string, number|string>, sketch: string, marks: string? }
+function features.noted(list, candidate, archive, with_marks) end
+
 return features

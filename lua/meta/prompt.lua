@@ -134,4 +134,10 @@ function prompt.too_long(bytes, longest, parent) end
 ---@return string
 function prompt.render(run, name, fields) end
 
+--- A program's text without its section of a heading (`## Heading ...`), up to the next one. heading: a Lua pattern.
+---@param text string
+---@param heading string
+---@return string
+function prompt.without(text, heading) end
+
 return prompt

@@ -96,4 +96,10 @@ function trajectory.intent(answer) end
 ---@return { confidence: number? }[]?
 function trajectory.steps(text) end
 
+--- The same proposal with the reason why its answer was refused, in notes.again: what select returns with "resample".
+---@param proposal apsis.Proposal
+---@param refused string
+---@return apsis.Proposal
+function trajectory.again(proposal, refused) end
+
 return trajectory

@@ -673,4 +673,47 @@ tap.test("members that were stopped rank below all others, by stage and value th
   end
 end)
 
+tap.test("home: an island by index or name; a new number makes one while there may be more; else the smallest", function()
+  local held = archive.new { metric = higher, islands = 2, max_islands = 3 }
+  held:add { id = 1, value = 1, island = 1 }
+  tap.equal({ held:home(2), held:home "1", held:home "elsewhere", #held.names }, { 2, 1, 2, 2 })
+  tap.equal({ held:home(7), #held.names, held:home(8), #held.names }, { 3, 3, 2, 3 })
+end)
+
+tap.test("grown: migrates when an island has had interval newcomers more than at the last time", function()
+  local held = archive.new { metric = higher, islands = 2 }
+  local sizes = {}
+  for id = 1, 6 do
+    held:add { id = id, value = id, island = 1 }
+    held:grown(1, 3, 0.1)
+    sizes[id] = held:size(2)
+  end
+  tap.equal(sizes, { 0, 0, 1, 1, 1, 2 })
+end)
+
+tap.test("akin: the same, or one the other's parent", function()
+  local old, child, other = { id = 1, parents = {} }, { id = 2, parents = { 1 } }, { id = 3, parents = { 9 } }
+  tap.equal({ archive.akin(old, old), archive.akin(old, child), archive.akin(child, old), archive.akin(child, other) },
+    { true, true, true, false })
+end)
+
+tap.test("streak: rejections in a row; an override is due once at 3, 5 and its multiples, not while it is pending", function()
+  local streak = require "apsis.streak"
+  local mine = streak.new()
+  local function rejected(at) streak.count(mine, { outcome = "reverted_worse_metric", experiment = 0,
+    notes = at and { override = { at = at, since = mine.since } } }) end
+  local function due(pending) return streak.due(mine, pending or {}, 3, 5) or false end
+  rejected() rejected()
+  streak.count(mine, { outcome = "skipped_provider_failure" })
+  tap.equal(due(), false)
+  rejected()
+  tap.equal({ due(), due { { notes = { override = { at = 3, since = 0 } } } } }, { 3, false })
+  rejected(3)
+  tap.equal(due(), false)
+  rejected()
+  tap.equal(due(), 5)
+  streak.count(mine, { kept = true, experiment = 9 })
+  tap.equal({ mine.length, mine.since, due() }, { 0, 9, false })
+end)
+
 tap.done()

@@ -1,5 +1,6 @@
 -- archive/migration: island migration: copies the best of every island to its neighbours in a ring. A strategy decides
--- when. Is Archive:migrate.
+-- when. Is Archive:migrate and Archive:grown.
+local migration = {}
 
 -- Puts a member, by its slot, on one more island; false if it is there.
 local function copy(held, slot, island)
@@ -13,7 +14,7 @@ local function copy(held, slot, island)
 end
 
 -- Copies the top share of every island, as it was before, to both its neighbours in the ring.
-return function(archive, rate)
+function migration.migrate(archive, rate)
   if type(rate) ~= "number" or not (rate >= 0 and rate <= 1) then error("migrate: rate is a share, 0 to 1", 2) end
   local list, count, tops, held = {}, #archive.names, {}, archive.population
   for from = 1, count do
@@ -28,3 +29,14 @@ return function(archive, rate)
   end
   return list
 end
+
+-- Counts a newcomer of an island; migrates if the island has had `interval` more than at the last time.
+function migration.grown(archive, island, interval, rate)
+  local generation = (archive.generations[island] or 0) + 1
+  archive.generations[island] = generation
+  if generation - archive.migrated_at < interval then return end
+  archive:migrate(rate)
+  archive.migrated_at = generation
+end
+
+return migration

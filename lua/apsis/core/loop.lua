@@ -32,13 +32,15 @@ local function nothing() end
 
 -- new{ strategy, world, journal, metric = {...}, metrics = {NAME = {...}}, tie_breaker, seed, name, workers, budget,
 --   project, models = { {name, weight}... }, model_choice, thresholds = { [stage] = value }, threshold_of = {
---   [stage] = the metric that must reach it, default the metric }, trajectory, branch_baselines: whether every baseline is of what a branch has become }, and what a room's `engine` hook reads
+--   [stage] = another metric that must reach it }, trajectory, branch_baselines: whether every baseline is of what a
+--   branch has become }, and what a room's `engine` hook reads
 function loop.new(spec)
   local engine = setmetatable({
     strategy = spec.strategy, world = spec.world, journal = spec.journal, metric = direction.new(spec.metric),
     metrics = {}, metric_names = {}, tie_breaker = spec.tie_breaker, seed = spec.seed or 1, name = spec.name,
     workers = spec.workers or 1, project = spec.project, slots = {}, flying = 0, median = stats.median, elapsed_s = 0,
-    thresholds = spec.thresholds or {}, threshold_of = spec.threshold_of or {}, objections = {}, streak = { length = 0, outcome = nil },
+    thresholds = spec.thresholds or {}, threshold_of = spec.threshold_of or {}, objections = {},
+    streak = { length = 0, outcome = nil },
   }, Engine)
   if not spec.world.phase then engine.phase = nothing end
   for name, given in pairs(spec.metrics or {}) do

@@ -38,8 +38,9 @@ local stages = {
   { "stage", node("integer", "commands of stage 1 run first; the strategy may stop between stages",
     { min = 1, default = 1 }) },
   { "threshold", node("number", "what the metric must have reached after this stage for the next one to begin") },
-  { "threshold_of", node("string", "threshold: the metric that must have reached it, wherever the command prints one of "
-    .. "that name (default: the project's metric)") },
+  { "threshold_of", node("string",
+    "threshold: the metric that must have reached it, wherever the command prints one of that name (default: the "
+    .. "project's metric)") },
 }
 
 local file = map("a rule for some files", {
