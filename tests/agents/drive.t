@@ -33,7 +33,9 @@ drives() {
 # configure AGENT: what a user of it has, in a project that it trusts.
 configure() {
     case $1 in
-    claude) export ANTHROPIC_BASE_URL=$URL ANTHROPIC_API_KEY=$MARK CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 IS_SANDBOX=1 ;;
+    claude)
+        export ANTHROPIC_BASE_URL=$URL ANTHROPIC_API_KEY=$MARK CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 IS_SANDBOX=1
+        ;;
     codex)
         export OPENAI_API_KEY=$MARK
         mkdir -p "$HOME/.codex"

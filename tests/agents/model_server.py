@@ -184,7 +184,9 @@ class Gemini:
         return tools, sum("functionResponse" in p for p in parts), re.search("models/([^:]+)", path).group(1)
 
     def answer(self, model, call):
-        part = {"functionCall": {"name": call[0], "args": call[1], "id": f"f{next(NUMBERS)}"}} if call else {"text": WORDS}
+        part = {"text": WORDS}
+        if call:
+            part = {"functionCall": {"name": call[0], "args": call[1], "id": f"f{next(NUMBERS)}"}}
         usage = {"promptTokenCount": PROMPT, "candidatesTokenCount": ANSWER, "totalTokenCount": PROMPT + ANSWER}
         whole = {"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
                  "usageMetadata": usage, "modelVersion": model}

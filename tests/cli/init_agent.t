@@ -10,8 +10,8 @@ for agent in claude codex gemini opencode pi; do
     is "exit of $agent" "$code" 0
 done
 is "files" "$(find . -type f | sort | tr '\n' ' ')" "./.agents/skills/apsis/SKILL.md ./.claude/skills/apsis/SKILL.md \
-./.codex/config.toml ./.gemini/settings.json ./.gemini/skills/apsis/SKILL.md ./.mcp.json ./.opencode/skills/apsis/SKILL.md \
-./.pi/skills/apsis/SKILL.md ./opencode.json "
+./.codex/config.toml ./.gemini/settings.json ./.gemini/skills/apsis/SKILL.md ./.mcp.json \
+./.opencode/skills/apsis/SKILL.md ./.pi/skills/apsis/SKILL.md ./opencode.json "
 out=$(cat .mcp.json)
 is "claude" "$(json mcpServers.apsis.command) $(json mcpServers.apsis.args.1)" "apsis mcp"
 out=$(cat opencode.json)
@@ -66,7 +66,8 @@ apsis init --agent claude
 echo 5 >value.txt
 apsis submit
 is "kept" "$code" 0
-is "files" "$(git ls-tree --name-only apsis/tiny | tr '\n' ' ')" ".gitignore evaluate.sh manifest.yaml propose.lua value.txt "
+is "files" "$(git ls-tree --name-only apsis/tiny | tr '\n' ' ')" \
+    ".gitignore evaluate.sh manifest.yaml propose.lua value.txt "
 end_item
 
 finish
