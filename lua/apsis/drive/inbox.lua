@@ -17,10 +17,11 @@ local KEPT = 1000 -- closed requests that are remembered
 local LOCK_TRIES <const>, PAUSE_S <const> = 1000, 0.01
 
 -- What a request has. tree: what is submitted; parent: the candidate that it was made from; experiment: the number that
--- `next` gave, or that it got; from: where in the journal its line may begin; over, refused: why
--- nothing became of it.
+-- `next` gave, or that it got; from: where in the journal its line may begin; new_run: a person lets another run begin
+-- for it; over, refused: why nothing became of it.
 local fields = { keys = { id = "string", kind = "string", parent = "string", tree = "hash", title = "string",
   asi = { map = "string" }, from = "whole", pid = "whole", expires_s = "number", experiment = "whole",
+  new_run = "boolean",
   over = "string", refused = "string" }, needs = { "id", "kind" } }
 
 function inbox.new(home)
@@ -75,6 +76,13 @@ end
 local function forget(self)
   local names = fs.list(self.dir .. "/done") or {}
   for index = 1, #names - KEPT do fs.remove(self.dir .. "/done/" .. names[index]) end
+end
+
+-- Calls body while no request is added. What it returns | nil, message.
+function Inbox:alone(body)
+  local lock <close>, message = locked(self)
+  if not lock then return nil, message end
+  return body()
 end
 
 -- Adds a request under the next number, after prepare(id) if that succeeds. Its id | nil, message, 3.

@@ -41,12 +41,32 @@ function intake.new(session, only)
     local number = request.kind ~= "next" and journalled(session, request)
     if number then self:close(request.id, { experiment = number }) end
   end
+  self:sweep()
   local others = world.listener
   function world.listener(record)
     if others then others(record) end
     self:has_line(record)
   end
   return self
+end
+
+-- Removes the refs of requests that a killed process did not come to close, or to write.
+function Intake:sweep()
+  local repo = self.world.repo
+  if #self.world:need(repo:refs(self.refs)) == 0 then return end
+  self.inbox:alone(function()
+    for _, ref in ipairs(self.world:need(repo:refs(self.refs))) do
+      if not self.inbox:read(ref.name:sub(#self.refs + 1)) then repo:delete_ref(ref.name) end
+    end
+  end)
+end
+
+-- Whether a person lets another run begin for something that waits.
+function Intake:begins_another()
+  for _, request in ipairs(self.inbox:waiting()) do
+    if request.new_run then return true end
+  end
+  return false
 end
 
 function Intake:close(id, became)

@@ -3,6 +3,7 @@
 local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
+local intake = require "apsis.drive.intake"
 local lock = require "apsis.live.lock"
 local outcome = require "apsis.drive.outcome"
 local progress = require "apsis.cli.progress"
@@ -26,20 +27,21 @@ local function over(session)
     and (last.reason or "the run has ended") or nil
 end
 
--- Works off what waits, as the one that holds the run's lock. options: new_run, quiet. true | nil, message, code, why
--- ("LOCKED"); message "interrupted".
-function work.once(dir, options)
+-- Works off what waits, as the one that holds the run's lock. true | nil, message, code, why ("LOCKED"); message
+-- "interrupted".
+function work.once(dir, quiet)
   local session, message, code, why = running.open { dir = dir, overrides = {}, configured = function() return true end,
-    progress_line = progress.new { quiet = options.quiet } }
+    progress_line = progress.new { quiet = quiet } }
   if not session then return nil, message, code, why end
   session.driven = true
   local result
-  local ended = not options.new_run and over(session)
-  if ended then
-    require("apsis.drive.intake").new(session, true):refuse(ended)
+  local ended = over(session)
+  local taken = ended and intake.new(session, true)
+  if ended and not taken:begins_another() then
+    taken:refuse(ended)
   else
-    result, message, code = running.experiments(session, { at = "", stand_in = nobody, quiet = true,
-      new_run = options.new_run })
+    ended = nil
+    result, message, code = running.experiments(session, { at = "", stand_in = nobody, quiet = true })
     session.progress_line:clear()
   end
   if result and not result.interrupted and not result.waiting then session.engine.intake:refuse(result.reason) end
@@ -72,7 +74,7 @@ local function failed(home, id)
 end
 
 -- Waits until a request has its line or the loop is over; if nobody works on it, this process does (with a deadline:
--- one in the background). options: timeout_s, new_run, quiet, look (what became of it; default outcome.of). What `look`
+-- one in the background). options: timeout_s, quiet, look (what became of it; default outcome.of). What `look`
 -- returns.
 function work.wait(self, id, options)
   local look = options.look or outcome.of
@@ -92,9 +94,8 @@ function work.wait(self, id, options)
       if not started then return nil, message, code end
     elseif free and not deadline then
       local done
-      done, message, code, why = work.once(self.dir, options)
+      done, message, code, why = work.once(self.dir, options.quiet)
       if not done and why ~= "LOCKED" then return nil, message, code end
-      options.new_run = nil
     end
     if not wait.sleep(POLL_S) then return nil, "interrupted", 130 end
   end

@@ -93,7 +93,7 @@ end
 -- in flight is not of what --iterations asks for; with spec.in_all it is. note.before: what it had before that.
 local function plan_run(self, spec, unfinished)
   local history, last = self.engine.history, self.last
-  local again = unended[last.status] and last.run ~= nil and last.run >= history.run and not spec.new_run
+  local again = unended[last.status] and last.run ~= nil and last.run >= history.run
   local number = again and last.run or math.max(history.run, last.run or 0) + 1
   local limits = {}
   for kind, value in pairs(self.manifest.budget or {}) do limits[kind] = value end
@@ -169,8 +169,8 @@ end
 local GARBAGE_PAUSE = 125 -- per cent: what a run holds is little and stays, so that memory stays where it is
 
 -- Runs experiments in an opened session until something ends them. spec: { at = the directory for messages, iterations,
--- minutes, in_all, compare_at_end (false: no final comparison), quiet, new_run (also if the last one has not ended),
--- stand_in (in place of a provider that is missing) }. { run, experiments, outcomes, reason,
+-- minutes, in_all, compare_at_end (false: no final comparison), quiet, stand_in (in place of a provider that is
+-- missing) }. { run, experiments, outcomes, reason,
 -- interrupted, exhausted, unanswered (the last reason, if the provider failed in every experiment), best, gain,
 -- baseline, delta } | nil, message, exit code.
 function running.experiments(self, spec)

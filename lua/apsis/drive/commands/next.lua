@@ -103,10 +103,10 @@ function next_.run(args)
   tidy(self)
   local id
   id, message, code = inboxes.new(self.home):add { kind = "next", pid = host.pid,
-    expires_s = 60 * (args.expires or MINUTES) }
+    expires_s = 60 * (args.expires or MINUTES), new_run = args.new_run }
   if not id then return code, message end
   local found
-  found, message, code = work.wait(self, id, { new_run = args.new_run, quiet = true, look = outcome.of_next })
+  found, message, code = work.wait(self, id, { quiet = true, look = outcome.of_next })
   if not found then return code, message end
   if found.state ~= "given" then return outcome.print(found, args.json) end
   self, message, code = place.project(args.directory)

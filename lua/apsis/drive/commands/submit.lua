@@ -74,10 +74,16 @@ end
 -- The candidate that was changed. record | nil, message, code.
 local function parent_of(self, args, at, known)
   args.parent = args.parent or known
-  if not args.parent then return place.parent(self, at) end
-  local record, message, code = self:find(args.parent)
-  if not record then return nil, "--parent: " .. message, code end
+  local record, message, code
+  if args.parent then record, message, code = self:find(args.parent)
+  else record, message, code = place.parent(self, at) end
+  if not record then return nil, (args.parent and "--parent: " or "") .. message, code end
   if not record.commit then return nil, ("--parent: %s has no commit (%s)"):format(record.id, record.outcome), 2 end
+  local best = self.history.best
+  if self.manifest.history == "revert" and best and record.id ~= best.id then
+    return nil, ("history: revert works from the best only, %s, and the parent is %s: --parent best"):format(best.id,
+      record.id), 2
+  end
   return record
 end
 
@@ -98,7 +104,7 @@ end
 -- Puts a tree into the inbox, with a ref that keeps it. The id | nil, message, code.
 local function add(self, world, record, tree, args, asi, number)
   local request = { kind = number and "answer" or "submit", experiment = number, parent = record.id, tree = tree,
-    title = args.title, asi = asi, from = end_of(self.home .. "/logs/results.jsonl") }
+    title = args.title, asi = asi, new_run = args.new_run, from = end_of(self.home .. "/logs/results.jsonl") }
   return inboxes.new(self.home):add(request, function(id)
     return world.repo:commit { tree = tree, parents = { record.commit }, ref = world.refs .. "submitted/" .. id,
       message = ("%s\n\nSubmitted from %s as %s.\n"):format(args.title or "submitted", record.id, id) }
@@ -148,7 +154,7 @@ function submit.run(args)
     return 0
   end
   local found
-  found, message, code = work.wait(self, id, { timeout_s = args.timeout, new_run = args.new_run, quiet = args.json })
+  found, message, code = work.wait(self, id, { timeout_s = args.timeout, quiet = args.json })
   if found then return outcome.print(found, args.json) end
   return code, ("%s; %s waits in the inbox: `apsis wait %s` goes on with it"):format(message, id, id)
 end
