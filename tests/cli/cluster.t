@@ -174,6 +174,22 @@ commit attack
 apsis baseline --again --repeats 1
 is "measured" "$code" 0
 unlike "nothing is seen" "$(cat "$T/seen")" "store.git|token"
+cat >propose.sh <<END
+[ "\$APSIS_EXPERIMENT" != 5 ] || sleep 1 # the other one's job is there
+cat $SHARED/*/*/job.json $SHARED/*/store.git/HEAD >$T/seen-too 2>&1
+ls $SHARED >>$T/seen-too 2>&1
+echo "\$APSIS_EXPERIMENT" >value.txt
+END
+sed -i 's/^provider: .*/provider: {kind: command, run: sh propose.sh}/; s/poll_sec: 0.1/&, workers: 2/' manifest.yaml
+commit provider
+apsis baseline --again --repeats 1
+touch "$FAKE/hold"
+start_run --iterations 2 # while the first waits in the queue, the second is proposed
+sleep 2
+rm "$FAKE/hold"
+wait "$pid"
+like "measured" "$(cat logs/results.jsonl)" '"experiment": *4'
+no_line "a provider sees nothing" "$(cat "$T/seen-too")" "token|refs/heads|^[0-9a-f]{32}"
 like "the folder is empty to it" "$(cat "$T/seen")" "No such file|Permission denied|Read-only"
 end_item
 

@@ -68,6 +68,8 @@ refused "{target: command, folder: /x}" "execution.command: is required with tar
 refused "{target: command, folder: /x, command: {submit: a, status: b}}" "execution.command.cancel: is required"
 refused "{target: command, folder: /x, options: [-p], command: {submit: a, status: b, cancel: c}}" \
     "execution.options: does not belong to target: command"
+refused "{target: slurm, folder: /x}" "sandbox.allow\[1\]: /x/y:rw is in execution.folder, which commands may not see" \
+    "sandbox: {allow: ['/x/y:rw']}"
 refused "{target: slurm, folder: /x, requeue: -1}" "execution.requeue: must be a whole number"
 refused "{target: slurn, folder: /x}" "execution.target: must be one of command, local, slurm"
 refused "{target: slurm, folder: /x}" "workspace.link: folders of this machine cannot be linked on the nodes" "workspace: {link: [data]}"

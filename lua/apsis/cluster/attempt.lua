@@ -22,8 +22,8 @@ local function current(self, job)
     given.adopted = true
     return given, lost
   end
-  local made, files = describe.attempt(job, last and last.number + 1 or 1)
-  self.world:need(self.folder:write(made, files))
+  local made = describe.attempt(job, last and last.number + 1 or 1)
+  self.world:need(self.folder:write(made))
   return made, lost
 end
 

@@ -24,13 +24,13 @@ local function manifest_of(world)
   return copy
 end
 
--- Ignored files that the manifest names: what they contain now, by path.
-local function carried_files(world)
+-- Ignored files that the manifest names, as they are now: their tree in the store; nil if there are none.
+local function carried_tree(world, folder)
   local files = {}
   for _, carried in ipairs(world.carried or {}) do
     files[carried.path] = world:need(fs.read(world.dir .. "/" .. carried.path))
   end
-  return files
+  return next(files) and world:need(folder:carry(files)) or nil
 end
 
 -- 128 random bits.
@@ -39,29 +39,29 @@ function describe.nonce()
   return (file:read(16):gsub(".", function(byte) return ("%02x"):format(byte:byte()) end))
 end
 
--- The ordinal-th measurement of a slot as a job without a name: { key, ... }, and the files that go with it.
-function describe.job(world, slot, record, request, ordinal)
-  local files = carried_files(world)
+-- The ordinal-th measurement of a slot as a job without a name.
+function describe.job(world, folder, slot, record, request, ordinal)
   local own = record == slot.candidate
   local job = {
     version = host.version, project = world.manifest.home, prefix = world.prefix, seed = world.seed,
     experiment = slot.number, candidate = record.id, tree = record.tree, request = request, ordinal = ordinal,
     manifest = manifest_of(world), carried = json.array(world.carried or {}),
+    carried_tree = carried_tree(world, folder),
     slot = { baseline = slot.baseline, parent_commit = slot.parent_commit, own = own, stderr = slot.stderr,
       secondary = own and slot.secondary or nil, value = own and slot.value or nil },
   }
-  job.key = sha256.hex(json.encode({ job, files }, { sorted = true })):sub(1, DIGITS)
+  job.key = sha256.hex(json.encode(job, { sorted = true })):sub(1, DIGITS)
   job.env = environment.passed(world.manifest.verification.pass_env)
-  job.created, job.files = wait.time(), files
+  job.created = wait.time()
   return job
 end
 
--- One attempt at a job: what is written for the node, and the files beside it.
+-- One attempt at a job: what is written for the node.
 function describe.attempt(job, number)
-  local made, files = {}, job.files
+  local made = {}
   for key, value in pairs(job) do made[key] = value end
-  made.files, made.name, made.token = nil, ("%s-%d"):format(job.key, number), describe.nonce()
-  return made, files
+  made.name, made.token = ("%s-%d"):format(job.key, number), describe.nonce()
+  return made
 end
 
 -- Adds what a job left in its folder to runs/NNNN: the log goes behind that of earlier measurements.

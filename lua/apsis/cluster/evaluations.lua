@@ -108,7 +108,7 @@ function Evaluations:measure(slot, record, request)
   tidy(self)
   local number = slot.number
   self.count[number] = (self.count[number] or 0) + 1
-  local job = describe.job(world, slot, record, request, self.count[number])
+  local job = describe.job(world, self.folder, slot, record, request, self.count[number])
   world:need(self.folder:send(world.repo, record.tree))
   local given, why = attempt.measure(self, slot, job)
   if not given then

@@ -5,7 +5,7 @@
 --   TOP/PROJECT/store.git          the trees that were sent
 --   TOP/PROJECT/KEY-ATTEMPT/       a job; its name is that of the folder
 --     job.json                     what to measure; written last, so that the job is complete where it is there
---     project/                     ignored files that the manifest names
+--     project/, work/              by the node: ignored files that the manifest names; workspaces
 --     claim                        by the node that measures: an attempt is measured once, whoever starts it again
 --     out/                         what it leaves in runs/NNNN; output: what the scheduler has kept of its output
 --     result.json                  the measurement, made by link(2): the first one counts
@@ -35,11 +35,26 @@ local function private(path)
   return ok, message
 end
 
+local WRITABLE <const>, STICKY <const> = tonumber("22", 8), tonumber("1000", 8)
+
+-- Whether nobody else can put another folder in the place of one in it: true | nil, why not.
+local function trusted(path)
+  local stat, own = fs.stat(path), fs.stat("/proc/self").uid
+  if stat.type ~= "directory" then return nil, path .. " is not a folder" end
+  if stat.uid ~= own and stat.uid ~= 0 then return nil, path .. " belongs to another user" end
+  if stat.mode & WRITABLE ~= 0 and stat.mode & STICKY == 0 then
+    return nil, path .. " can be written by other users: chmod go-w, or name a folder in it"
+  end
+  return true
+end
+
 -- open(the shared folder, the project's name in it) -> folder | nil, why.
 function folder.open(top, name)
   local ok, message = fs.mkdir(top)
   if not ok then return nil, message end
   local real = fs.realpath(top)
+  ok, message = trusted(real)
+  if not ok then return nil, message end
   ok, message = private(real .. "/" .. name)
   if not ok then return nil, message end
   return setmetatable({ top = real, root = real .. "/" .. name, sent = {} }, Folder)
@@ -119,19 +134,21 @@ function Folder:send(repo, tree)
   return nil, message
 end
 
+-- Brings files into the store, { [path] = text }: their tree | nil, why.
+function Folder:carry(files)
+  local message
+  if not self.store then self.store, message = open_store(self) end
+  if not self.store then return nil, message end
+  return self.store:edit_tree(nil, files)
+end
+
 -- ---- jobs ----
 
--- Writes a job's folder; files: { [path] = text } for project/. true | nil, why.
-function Folder:write(job, files)
-  local dir = self:dir(job.name)
-  local ok, message = private(dir)
+-- Writes a job's folder. true | nil, why.
+function Folder:write(job)
+  local ok, message = private(self:dir(job.name))
   if not ok then return nil, message end
-  for path, text in pairs(files) do
-    local target = dir .. "/project/" .. path
-    fs.mkdir(target:match "^(.*)/")
-    ok, message = fs.write(target, text)
-    if not ok then return nil, message end
-  end
+  local dir = self:dir(job.name)
   return state.replace(dir .. "/job.json", json.encode(job), { sync = true })
 end
 

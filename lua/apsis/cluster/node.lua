@@ -13,6 +13,7 @@ local scope = require "apsis.live.scope"
 local state = require "apsis.state"
 local verify = require "apsis.live.verify"
 local wait = require "apsis.wait"
+local worktree = require "apsis.worktree"
 
 local node = {}
 
@@ -47,6 +48,10 @@ local function world_of(job, dir)
     World)
   local store = dir:match "^(.*)/" .. "/store.git"
   self.repo = self:need(git.open(store))
+  if job.carried_tree then
+    local tree <close> = self:need(worktree.open(self.repo, self.dir))
+    self:need(tree:checkout(job.carried_tree))
+  end
   local executor, message = here.open(self, { workdir = top, gitdir = store })
   if not executor then self:fail(message, 3) end
   self.executor, self.here = executor, executor

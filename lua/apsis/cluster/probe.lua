@@ -43,12 +43,12 @@ end
 local function send(executor, manifest)
   local folder, message = executor:shared()
   if not folder then return false, message end
-  local job, files = describe.attempt({ key = describe.nonce(), version = host.version, created = wait.time(),
+  local job = describe.attempt({ key = describe.nonce(), version = host.version, created = wait.time(),
     tree = "",
     manifest = { sandbox = manifest.sandbox, verification = manifest.verification }, probe = true, experiment = -1,
-    env = {}, files = {} }, 1)
+    env = {} }, 1)
   local ok
-  ok, message = folder:write(job, files)
+  ok, message = folder:write(job)
   if not ok then return false, message end
   ok, message = executor.queue:submit(job.name, executor:variables(job.name))
   local until_s, given = wait.now() + LONGEST_S, nil

@@ -1,4 +1,6 @@
 -- room: what measuring on other machines adds to the manifest: which keys of `execution` belong together.
+local fs = require "apsis.fs"
+
 local room = {}
 
 local shared = { "folder", "queue_sec", "requeue", "poll_sec", "program" }
@@ -14,6 +16,20 @@ local function refuse(draft, keys, target)
   end
 end
 
+-- The folder's secrets are hidden from commands: no list may show them.
+local function check_allowed(draft, folder)
+  for _, part in ipairs { "sandbox", "verification", "provider", "gate" } do
+    for index, text in ipairs((draft.value[part] or {}).allow or {}) do
+      local path = text:gsub(":r[ow]$", ""):gsub("^~%f[/%z]", os.getenv "HOME" or "~"):gsub("(.)/+$", "%1")
+      path = fs.realpath(path) or path
+      if path == folder or path:sub(1, #folder + 1) == folder .. "/" then
+        draft.say(("%s.allow[%d]"):format(part, index), ("%s is in execution.folder, which commands may not see"):format(
+          text))
+      end
+    end
+  end
+end
+
 local function check_folder(draft, spec)
   if not spec.folder then
     if not draft.stands "execution.folder" then
@@ -25,6 +41,7 @@ local function check_folder(draft, spec)
   spec.folder = spec.folder:gsub("^~%f[/%z]", function() return os.getenv "HOME" or "~" end)
   local problem = require("apsis.cluster.evaluations").folder_problem(spec.folder, draft.dir)
   if problem then draft.say("execution.folder", ("%s; got %s"):format(problem, spec.folder)) end
+  check_allowed(draft, fs.realpath(spec.folder) or spec.folder)
 end
 
 function room.rules(draft)

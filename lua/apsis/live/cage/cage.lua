@@ -75,7 +75,7 @@ local function choose(self, mode)
 end
 
 -- new{ mode = auto | required | off, allow = paths, root = the repository's, gitdir, home = of the project's own files,
--- pool = the folder of all workspaces, own_pool = this project's, links = folders of the project, private_mb,
+-- shared = the folder of jobs elsewhere, pool = the folder of all workspaces, own_pool = this project's, links = folders of the project, private_mb,
 -- disk_reserve_mb } -> cage | nil, why it refuses.
 function cage.new(given)
   local self = setmetatable({ hide = {}, show = {}, links = {}, private_mb = given.private_mb,
@@ -91,7 +91,7 @@ function cage.new(given)
   for _, name in ipairs { "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME" } do
     self:hides(os.getenv(name))
   end
-  for _, name in ipairs { "root", "home", "pool", "own_pool" } do self:hides(given[name]) end
+  for _, name in ipairs { "root", "home", "shared", "pool", "own_pool" } do self:hides(given[name]) end
   for _, path in ipairs(shown.repository(given.gitdir)) do self:hides(path) end
   self:hides_others()
   for _, path in ipairs(shown.of_run) do self:shows(path) end

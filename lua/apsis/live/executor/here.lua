@@ -47,13 +47,15 @@ function here.open(world, info)
   local root = pool.root(manifest.home, manifest.workspace.root)
   local above = root:match "^(.*)/[^/]*$"
   world:need(fs.mkdir(above))
+  local shared = manifest.execution and manifest.execution.folder
+  if shared then world:need(fs.mkdir(shared)) end -- what is not there cannot be hidden
   root = world:need(fs.realpath(above)) .. root:sub(#above + 1) -- for a link in the home nothing would be left
   local lock
   root, lock = take_root(world, root)
   for index, path in ipairs(manifest.workspace.link or {}) do links[index] = world.dir .. "/" .. path end
   local made, message = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir,
     gitdir = info.gitdir,
-    home = manifest.home, pool = above, own_pool = root, links = links, private_mb = manifest.limits.tmp_mb,
+    home = manifest.home, shared = shared, pool = above, own_pool = root, links = links, private_mb = manifest.limits.tmp_mb,
     disk_reserve_mb = manifest.limits.disk_reserve_mb }
   if not made then return nil, ("%s: sandbox: %s"):format(manifest.where "sandbox", message), 3 end
   return setmetatable({ world = world, cage = made, pool = pool.new(world.repo, root), lock = lock }, Here)
