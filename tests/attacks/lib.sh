@@ -92,7 +92,7 @@ end_attack() {
 make_project() {
     mkdir -p "$place/$name" && cd "$place/$name" || exit 1
     project=$PWD
-    cp -r "$T/template/." .
+    cp -r "$T/undisturbed-template/." .
     cp "$T/bin/tool" .
     [ -z "$1" ] || cp "$1" agent.sh
     pool=$XDG_CACHE_HOME/apsis
@@ -120,8 +120,8 @@ END
     VERIFICATION_EXTRA='' METRIC_EXTRA=''
 }
 
-mkdir -p "$T/template/secret" "$T/template/lib" && (
-    cd "$T/template" && git init -q .
+mkdir -p "$T/undisturbed-template/secret" "$T/undisturbed-template/lib" && (
+    cd "$T/undisturbed-template" && git init -q .
     echo 0 >value.txt
     echo ': nothing yet' >candidate.sh
     echo 'THE-HIDDEN-ANSWER' >secret/answer.txt
