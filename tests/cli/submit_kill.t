@@ -7,10 +7,11 @@ KILLS=${KILLS:-20}
 PROVIDER='' # nobody but who submits
 STRATEGY='{use: hillclimb, options: {patience: 100000}}'
 EXTRA='execution: {workers: 2}' new_project tiny
+echo 'sleep 0.1; echo "METRIC score=$(cat value.txt)"' >evaluate.sh
+commit slowly
 apsis baseline -q
-
+now_ms() { echo $(($(date +%s%N) / 1000000)); }
 shopt -s nullglob
-of_test() { pgrep -f -- "$T/tiny|$APSIS.*-C $T" | grep -v "^$$\$"; }
 kill_all() { # every process of apsis on this project, and what is below it
     local pid
     for pid in $(pgrep -x apsis; pgrep -f "^$APSIS "); do
@@ -23,7 +24,13 @@ waiting() { # ids of submissions that wait
     for file in .apsis/inbox/s*.json; do grep -ho '"kind":"[sa][a-z]*"' "$file" >/dev/null && basename "$file" .json; done
 }
 
-handed=0 kills=0
+kills=0 struck=0
+for n in -1 -2; do
+    echo "$n" >value.txt
+    began=$(now_ms)
+    "$APSIS" submit >/dev/null 2>&1
+    longest=$((($(now_ms) - began) * 4 / 3)) # kills come at any time of it, and a little later
+done
 for ((i = 1; i <= KILLS; i++)); do
     echo "$i" >value.txt
     checkout=$(ls -d .apsis/next/c* 2>/dev/null | tail -1)
@@ -34,12 +41,16 @@ for ((i = 1; i <= KILLS; i++)); do
     3) if [ -n "$checkout" ]; then echo "$i" >"$checkout/value.txt" && "$APSIS" submit "$checkout"; else "$APSIS" next; fi ;;
     4) "$APSIS" wait "$(waiting | head -1)" ;;
     esac >/dev/null 2>&1 </dev/null &
-    sleep "0.$(printf %03d $((RANDOM % 450)))"
+    delay=$((RANDOM % longest))
+    sleep "$((delay / 1000)).$(printf %03d $((delay % 1000)))"
+    kill -0 $! 2>/dev/null && struck=$((struck + 1))
     kill_all
     kills=$((kills + 1))
     wait 2>/dev/null
 done
 is "kills" "$kills" "$KILLS"
+ok "they struck" test "$struck" -gt 0
+echo "# $struck of $kills struck at work; $(cat .apsis/inbox/last) requests, $(lines) lines before the rest is worked off"
 
 for id in $(waiting); do
     apsis wait "$id" --json

@@ -17,12 +17,15 @@ local files = {
   { ".autoloop/config.yaml", "what all standing goals of the repository share: keys of the manifest" },
   { "refs/heads/autoloop/NAME, refs/heads/memory/autoloop",
     "what was kept for a standing goal, and the state files of all goals" },
+  { ".apsis/inbox, .apsis/next", "what was submitted and waits; the checkouts of `apsis next`" },
   { ".apsis/autoloop.json", "what the newest `apsis tick` chose, and why not the others" },
 }
 
 local exits = { { "0", "done" }, { "2", "wrong usage, or an error in the manifest" },
   { "3", "git refused, or another process holds the lock" }, { "4", "the provider failed" },
-  { "5", "the verification failed, or there is no metric" }, { "130", "interrupted; the state is saved" } }
+  { "5", "the verification failed, or there is no metric" },
+  { "6, 7", "`apsis submit`, `apsis wait` and `apsis next`: there is no result yet; the loop is over" },
+  { "130", "interrupted; the state is saved" } }
 
 local environment = {
   { "XDG_CONFIG_HOME", "apsis/config.yaml there is the user's file; default ~/.config" },
