@@ -16,15 +16,19 @@ local function refuse(draft, keys, target)
   end
 end
 
+-- A path that may begin with ~.
+local function at_home(path)
+  return (path:gsub("^~%f[/%z]", function() return os.getenv "HOME" or "~" end))
+end
+
 -- The folder's secrets are hidden from commands: no list may show them.
 local function check_allowed(draft, folder)
   for _, part in ipairs { "sandbox", "verification", "provider", "gate" } do
     for index, text in ipairs((draft.value[part] or {}).allow or {}) do
-      local path = text:gsub(":r[ow]$", ""):gsub("^~%f[/%z]", os.getenv "HOME" or "~"):gsub("(.)/+$", "%1")
+      local path = at_home(text:gsub(":r[ow]$", ""):gsub("(.)/+$", "%1"))
       path = fs.realpath(path) or path
       if path == folder or path:sub(1, #folder + 1) == folder .. "/" then
-        draft.say(("%s.allow[%d]"):format(part, index), ("%s is in execution.folder, which commands may not see"):format(
-          text))
+        draft.say(("%s.allow[%d]"):format(part, index), text .. " is in execution.folder, which commands may not see")
       end
     end
   end
@@ -38,7 +42,7 @@ local function check_folder(draft, spec)
     end
     return
   end
-  spec.folder = spec.folder:gsub("^~%f[/%z]", function() return os.getenv "HOME" or "~" end)
+  spec.folder = at_home(spec.folder)
   local problem = require("apsis.cluster.evaluations").folder_problem(spec.folder, draft.dir)
   if problem then draft.say("execution.folder", ("%s; got %s"):format(problem, spec.folder)) end
   check_allowed(draft, fs.realpath(spec.folder) or spec.folder)

@@ -54,8 +54,8 @@ function here.open(world, info)
   root, lock = take_root(world, root)
   for index, path in ipairs(manifest.workspace.link or {}) do links[index] = world.dir .. "/" .. path end
   local made, message = cage.new { mode = manifest.sandbox.mode, allow = manifest.sandbox.allow, root = info.workdir,
-    gitdir = info.gitdir,
-    home = manifest.home, shared = shared, pool = above, own_pool = root, links = links, private_mb = manifest.limits.tmp_mb,
+    gitdir = info.gitdir, shared = shared,
+    home = manifest.home, pool = above, own_pool = root, links = links, private_mb = manifest.limits.tmp_mb,
     disk_reserve_mb = manifest.limits.disk_reserve_mb }
   if not made then return nil, ("%s: sandbox: %s"):format(manifest.where "sandbox", message), 3 end
   return setmetatable({ world = world, cage = made, pool = pool.new(world.repo, root), lock = lock }, Here)
