@@ -75,8 +75,8 @@ local function choose(self, mode)
 end
 
 -- new{ mode = auto | required | off, allow = paths, root = the repository's, gitdir, home = of the project's own files,
--- shared = the folder of jobs elsewhere, pool = the folder of all workspaces, own_pool = this project's, links = folders
--- of the project, private_mb, disk_reserve_mb } -> cage | nil, why it refuses.
+-- shared = the folder of jobs elsewhere, pool = the folder of all workspaces, own_pool = this project's, links =
+-- folders of the project, private_mb, disk_reserve_mb } -> cage | nil, why it refuses.
 function cage.new(given)
   local self = setmetatable({ hide = {}, show = {}, links = {}, private_mb = given.private_mb,
     disk_reserve_mb = given.disk_reserve_mb,
