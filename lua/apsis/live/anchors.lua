@@ -12,6 +12,7 @@ local anchors = {}
 
 anchors.EACH = 256 -- numbers that one anchor holds; a sweep begins after as many experiments
 local NEWEST = 256 -- finished experiments that keep their refs
+local MANY = 64 -- new ones that are packed at the end of a run
 local TIMEOUT_S = 3600
 local STALE_S = 600 -- git holds the packed-refs lock for seconds; an older lock belongs to a killed git
 
@@ -83,7 +84,7 @@ end
 -- number logarithmic). false: `git gc` is running, and nothing was done.
 function anchors.prune(gitdir, deletions)
   return gclock.with(lock.common_dir(gitdir), function()
-    git(gitdir, deletions, "update-ref", "--stdin")
+    if deletions ~= "" then git(gitdir, deletions, "update-ref", "--stdin") end
     git(gitdir, "", "repack", "-q", "-d", "-l", "-n", "--geometric=2", "--no-write-bitmap-index")
   end)
 end
@@ -94,7 +95,7 @@ local Anchors = {}
 Anchors.__index = Anchors
 
 function anchors.new(world)
-  return setmetatable({ world = world, since = nil }, Anchors)
+  return setmetatable({ world = world, since = nil, loose = 0 }, Anchors)
 end
 
 -- The lowest number that may be unfinished.
@@ -126,16 +127,33 @@ local function sweep(world)
   return done
 end
 
+-- Runs a function on the world; a failure is only logged. false: `git gc` is running.
+local function try(world, pack)
+  local ok, done = pcall(pack, world)
+  if not ok then world:log("info", "refs and objects were not packed: " .. tostring(done)) end
+  return not ok or done ~= false
+end
+
 -- Called after each journal line: sweeps every 256 experiments; a resumed run sweeps after its first. Beside `git gc`,
 -- tries again after the next line.
 function Anchors:note()
+  self.loose = self.loose + 1
   self.since = (self.since or math.min(self.world.history.count, anchors.EACH)) + 1
   if self.since <= anchors.EACH or self.running then return end
   self.since, self.running = 0, tasks.beside(function()
-    local ok, done = pcall(sweep, self.world)
-    if not ok then self.world:log("info", "refs and objects were not packed: " .. tostring(done)) end
-    if ok and not done then self.since = anchors.EACH end
+    if not try(self.world, sweep) then self.since = anchors.EACH end
     self.running = nil
+  end)
+end
+
+-- At the end of a run: packs the objects of many new candidates, which share most of their text.
+function Anchors:finish()
+  if self.loose < MANY then return end
+  self.loose = 0
+  try(self.world, function(world)
+    local info = world.repo:info()
+    if info then anchors.prune(info.gitdir, "") end
+    world.repo:renew()
   end)
 end
 

@@ -198,6 +198,7 @@ function running.experiments(self, spec)
   for name, count in pairs(engine.history.outcomes) do outcomes_before[name] = count end
   local outcome
   outcome, message, code = engine:run { run_number = number, unfinished = unfinished, numbering = numbering }
+  self.world.keeping:finish()
   rooms.call("after_run", self)
   if not outcome then
     pcall(note.save, note, engine, "stopped", message)
