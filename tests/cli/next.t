@@ -91,8 +91,11 @@ apsis baseline -q
 GO=$T/go "$APSIS" run --iterations 4 -q >/dev/null 2>&1 &
 run=$!
 until [ "$(lines)" = 2 ]; do sleep 0.05; done
+apsis next --timeout 0.3
+is "in time" "$code" 6
+like "message" "$err" "run .apsis next. again"
 "$APSIS" next --json >"$T/next" 2>"$T/err" &
-until [ -e .apsis/inbox/s0001.json ]; do sleep 0.05; done
+until [ -e .apsis/inbox/s0002.json ]; do sleep 0.05; done
 touch "$T/go"
 wait $run
 wait

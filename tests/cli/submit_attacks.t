@@ -67,6 +67,25 @@ like "it went to the project" "$(field 11 rollback_reason)" "manifest.yaml was c
 is "lines" "$(wc -l <logs/results.jsonl)" $((before + 1))
 end_item
 
+item "the project's own manifest, edited in place: the run keeps its budget, and another metric is refused"
+sed -i 's/iterations: 30/iterations: 3000/' manifest.yaml
+echo -1 >value.txt
+apsis submit
+is "tried" "$code" 1
+is "limit" "$(field 12 context | grep -o '"iterations":[0-9]*')" '"iterations":30'
+sed -i 's/direction: higher/direction: lower/' manifest.yaml
+apsis submit
+is "direction" "$code" 2
+like "remedy" "$err" "apsis baseline --again"
+sed -i 's/direction: lower/direction: higher/; s/name: score/name: other/' manifest.yaml
+apsis submit
+is "name" "$code" 2
+like "remedy" "$err" "apsis baseline --again"
+git checkout -q manifest.yaml
+apsis submit
+is "the refused ones waited" "$(lines)" 16
+end_item
+
 item "a parent that is none, or was never measured"
 echo 1 >value.txt
 apsis submit --parent c0002

@@ -18,7 +18,7 @@ function child.run(words, dir, stop)
   local line = {}
   for index, word in ipairs(words) do line[index] = quoted(word) end
   local at = quoted(folder)
-  os.execute(("cd %s && (%s %s </dev/null >%s/out 2>%s/err; echo $? >%s/end; mv %s/end %s/code) &"):format(quoted(dir),
+  os.execute(("(cd %s && %s %s </dev/null >%s/out 2>%s/err; echo $? >%s/end; mv %s/end %s/code) &"):format(quoted(dir),
     quoted(host.executable), table.concat(line, " "), at, at, at, at, at))
   while not fs.stat(folder .. "/code") and not stop() do wait.sleep(POLL_S) end
   local result = { code = math.tointeger(tonumber(fs.read(folder .. "/code") or "")),

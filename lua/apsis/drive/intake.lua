@@ -117,6 +117,10 @@ end
 -- What a request of `apsis next` gets. An experiment that nobody has seen is given again; beyond as many as there are
 -- workers the oldest one ends. nil: it has been given one.
 local function plan_for(self, engine, request)
+  if not fs.stat("/proc/" .. tostring(request.pid)) then
+    self:close(request.id, { refused = "nobody waits for it any more" })
+    return nil
+  end
   local list = given_out(engine)
   for _, slot in ipairs(list) do
     if slot.offered.request == request.id or is_unseen(self, slot) then

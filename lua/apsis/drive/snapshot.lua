@@ -107,7 +107,8 @@ function snapshot.take(world, at, record)
   local entries = world:need(world.repo:entries(record.commit))
   local place = world.here:prepare { kind = "provide", commit = record.commit, number = 0 }
   local self = setmetatable({ world = world, found = {}, hidden = {}, tracked = tracked_of(entries),
-    loose = at.head ~= nil, own = own_paths(world, at.in_place), most_bytes = world.manifest.max_file_mb * 1048576 }, Walk)
+    loose = at.head ~= nil, own = own_paths(world, at.in_place),
+    most_bytes = world.manifest.max_file_mb * 1048576 }, Walk)
   for _, path in ipairs(world:hidden_paths(record)) do self.hidden[path] = true end
   local into = at.below == "" and place.root or place.root .. "/" .. at.below
   local tree

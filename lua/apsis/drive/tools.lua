@@ -77,7 +77,7 @@ local function submit(call, args)
 end
 
 local function next_task(call)
-  local result, message = call { "next", "--json" }
+  local result, message = call { "next", "--json", "--timeout=" .. WAIT_S }
   if not result then return nil, message end
   local task = json.decode(result.out, true)
   if type(task) ~= "table" then return nil, cut(complaint(result)) end

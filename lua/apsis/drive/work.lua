@@ -74,8 +74,8 @@ local function failed(home, id)
 end
 
 -- Waits until a request has its line or the loop is over; if nobody works on it, this process does (with a deadline:
--- one in the background). options: timeout_s, quiet, look (what became of it; default outcome.of). What `look`
--- returns.
+-- one in the background). options: timeout_s, here (this process also with a deadline), quiet, look (what became of
+-- it; default outcome.of). What `look` returns.
 function work.wait(self, id, options)
   local look = options.look or outcome.of
   local deadline = options.timeout_s and wait.now() + options.timeout_s
@@ -89,10 +89,10 @@ function work.wait(self, id, options)
       found, message, code = look(self.home, self.dir, id)
       if not found or found.state ~= "pending" then return found, message, code end
       return nil, why, 3
-    elseif free and deadline and not started then
+    elseif free and deadline and not options.here and not started then
       started, message, code = work.background(self.home, self.dir, id)
       if not started then return nil, message, code end
-    elseif free and not deadline then
+    elseif free and (options.here or not deadline) then
       local done
       done, message, code, why = work.once(self.dir, options.quiet)
       if not done and why ~= "LOCKED" then return nil, message, code end

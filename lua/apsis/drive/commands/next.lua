@@ -25,6 +25,7 @@ function next_.options(parser)
     :show_default(false):argname "DIR"
   parser:option("--expires", ("how many minutes it may take to be submitted (default %d)"):format(MINUTES))
     :convert(tonumber):argname "M"
+  parser:option("--timeout", "wait at most S seconds for a run that goes on to plan"):convert(tonumber):argname "S"
   parser:flag("--new-run", "begin another run if the last one is over")
   parser:flag("--json", "as JSON: {id, parents, operator, directory, prompt, ...}")
 end
@@ -97,6 +98,7 @@ end
 
 function next_.run(args)
   if args.expires and not (args.expires > 0) then return 2, "--expires: must be above 0" end
+  if args.timeout and not (args.timeout >= 0) then return 2, "--timeout: must be 0 or more" end
   local self, message, code = place.project(args.directory)
   if not self then return code, message end
   wait.trap()
@@ -106,8 +108,12 @@ function next_.run(args)
     expires_s = 60 * (args.expires or MINUTES), new_run = args.new_run }
   if not id then return code, message end
   local found
-  found, message, code = work.wait(self, id, { quiet = true, look = outcome.of_next })
+  found, message, code = work.wait(self, id, { timeout_s = args.timeout, here = true, quiet = true,
+    look = outcome.of_next })
   if not found then return code, message end
+  if found.state == "pending" then
+    return outcome.codes.pending, "the run that goes on has not planned yet: run `apsis next` again"
+  end
   if found.state ~= "given" then return outcome.print(found, args.json) end
   self, message, code = place.project(args.directory)
   if not self then return code, message end
