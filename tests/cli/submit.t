@@ -135,6 +135,46 @@ is "as the third" "$(field 3 operator)" submitted
 is "four in all" "$(lines)" 5
 end_item
 
+item "modes, links, binary files and a file in place of a folder are taken as they are"
+PROVIDER='' RULES='  - {path: "src/**", mode: writable}' new_project forms
+mkdir -p src/d src/e && echo a >src/a && echo b >src/b && echo c >src/d/c && echo d >src/e/d && ln -s a src/link
+commit forms
+apsis baseline -q
+chmod +x src/a && rm src/b && mkdir src/b && echo x >src/b/x && rm -r src/d && printf 'y\0\377' >src/d
+ln -sfn e src/link && rm -r src/e && echo 1 >value.txt && mkfifo pipe
+apsis submit
+is "exit" "$code" 0
+is "changes" "$(git diff --raw --no-renames refs/apsis/tiny/c0000 refs/apsis/tiny/c0001 | cut -d' ' -f1,2,5 | tr '\n\t' ',:')" \
+    ":100644 100755 M:src/a,:100644 000000 D:src/b,:000000 100644 A:src/b/x,:000000 100644 A:src/d,\
+:100644 000000 D:src/d/c,:100644 000000 D:src/e/d,:120000 120000 M:src/link,:100644 100644 M:value.txt,"
+mkfifo src/pipe
+apsis submit
+is "a pipe" "$code" 2
+like "message" "$err" "src/pipe is a pipe, socket or device"
+rm src/pipe && head -c 101M /dev/zero >src/big
+apsis submit
+is "a large file" "$code" 2
+like "message" "$err" "above max_file_mb"
+end_item
+
+item "of a project in a folder of its repository, only that folder is looked at"
+mkdir -p "$T/repo/sub/deep" && cd "$T/repo" && git init -q . && echo 1 >beside
+cd sub/deep && PROVIDER='' fill_project && commit deep
+apsis baseline -q
+echo 2 >"$T/repo/beside"
+echo 5 >value.txt
+apsis submit
+is "here" "$code" 0
+apsis next --json
+is "directory" "$(json directory)" "$T/repo/sub/deep/.apsis/next/c0002/sub/deep"
+echo 6 >"$(json directory)/value.txt"
+cd "$(json directory)" && apsis submit
+is "of next" "$code" 0
+cd "$T/repo" && echo 7 >sub/deep/value.txt && apsis submit -C sub/deep
+is "from above" "$code" 0
+is "commits" "$(git show refs/apsis/tiny/c0003:beside) $(git show refs/apsis/tiny/c0003:sub/deep/value.txt)" "1 7"
+end_item
+
 item "the budget ends the run for submissions too, and a person begins another"
 PROVIDER='' EXTRA='budget: {iterations: 2}' new_project over
 apsis baseline -q

@@ -60,7 +60,9 @@ function place.folder(self, dir, prefix)
   local repo <close> = git.open(real)
   local info = repo and repo:info()
   if not info or not info.workdir then return { root = real, below = prefix } end
-  return { root = info.workdir, below = "", head = info.head,
+  local project = prefix == "" and info.workdir or info.workdir .. "/" .. prefix -- what is beside it is the user's
+  if not fs.stat(project) then return nil, ("%s is not there: a checkout of the project has it"):format(project), 2 end
+  return { root = project, below = prefix, head = info.head,
     in_place = self.dir == info.workdir or self.dir:sub(1, #info.workdir + 1) == info.workdir .. "/" }
 end
 

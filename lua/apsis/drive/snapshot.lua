@@ -37,9 +37,11 @@ local function copy(self, from, to, path, stat)
   local there = fs.stat(to, { follow = false })
   local text, message = fs.read(from)
   if not text then return nil, message end
+  local same = there and there.type == "file" and there.size == stat.size and fs.read(to) == text
+  if same and (there.mode ~ stat.mode) & 64 == 0 then return true end -- untouched, it need not be read again
   if there and there.type ~= "file" then fs.remove_tree(to) end
   local ok = true
-  if not there or there.type ~= "file" or fs.read(to) ~= text then ok, message = fs.write(to, text) end
+  if not same then ok, message = fs.write(to, text) end
   if ok then ok, message = fs.chmod(to, stat.mode & 64 ~= 0 and 493 or 420) end -- 0755, 0644
   return ok, message
 end
@@ -50,6 +52,7 @@ local function copy_folder(self, from, to, path)
   if not names then return nil, message end
   local there = fs.stat(to, { follow = false })
   if there and there.type ~= "directory" then fs.remove_tree(to) end
+  self.found[path] = true
   local ok
   for _, name in ipairs(names) do
     local below = path == "" and name or path .. "/" .. name
