@@ -73,6 +73,44 @@ line "why" "$out" "APPLY_CHANGE +the provider ended with exit 3: no"
 line "the outcome" "$out" "DECIDE +skipped_provider_failure"
 end_item
 
+item "--json has what came of the experiment, and --exit-code tells a kept one from another"
+unset PROVIDER
+new_project told
+cat >propose.lua <<'END'
+local values = { 5, 3, 5, false, 9 }
+return function(proposal)
+  local value = values[proposal.experiment]
+  if not value then return nil, "no idea" end
+  return { ["value.txt"] = value .. "\n" }, { hypothesis = "another number" }
+end
+END
+commit
+apsis baseline -q
+apsis step --json --exit-code
+is "kept" "$code" 0
+is "the experiment" "$(json step.experiment) $(json step.candidate) $(json step.outcome) $(json step.status)" "1 c0001 kept keep"
+is "its value" "$(json step.value) $(json step.delta) $(json step.parents.1)" "5 5 c0000"
+is "its commit" "$(json step.commit)" "$(git rev-parse refs/apsis/tiny/c0001)"
+is "what the run has as before" "$(json experiments) $(json best.candidate)" "1 c0001"
+apsis step --json --exit-code
+is "rejected" "$code $(json step.outcome) $(json step.value)" "1 reverted_worse_metric 3"
+like "why" "$(json step.reason)" "3 is not better than the best, 5"
+is "nothing on standard error" "$err" ""
+apsis step --exit-code -q
+is "a duplicate is not kept" "$code" 1
+line "in words" "$out" "^c0003 skipped_(duplicate|no_change): "
+apsis step --json --exit-code
+is "a provider's failure keeps its code" "$code $(json step.outcome)" "4 skipped_provider_failure"
+apsis step --json
+is "without --exit-code" "$code $(json step.outcome)" "0 kept"
+echo 'budget: {iterations: 1}' >>manifest.yaml
+git commit -qam budget
+sed -i 's/5, 3, 5, false, 9/1, 1, 1, 1, 1, 1, 1/' propose.lua
+apsis step
+is "a rejected one without --exit-code" "$code" 0
+line "in words" "$out" "^c0006 reverted_worse_metric: score = 1: 1 is not better than the best, 9"
+end_item
+
 apsis step --phase --json
 is "--phase with --json is refused" "$code" 2
 line "and why" "$err" "leave --json out"

@@ -96,6 +96,7 @@ end
 
 local function tell(self, args, result)
   self.progress_line:clear()
+  if args.account then args.account(self, result) end
   if args.json then
     for key, value in pairs(args.chosen or {}) do result[key] = value end
     return print(json.encode(result))

@@ -21,7 +21,8 @@ local files = {
   { ".apsis/autoloop.json", "what the newest `apsis tick` chose, and why not the others" },
 }
 
-local exits = { { "0", "done" }, { "2", "wrong usage, or an error in the manifest" },
+local exits = { { "0", "done" }, { "1", "`apsis step --exit-code`: the experiment was not kept" },
+  { "2", "wrong usage, or an error in the manifest" },
   { "3", "git refused, or another process holds the lock" }, { "4", "the provider failed" },
   { "5", "the verification failed, or there is no metric" },
   { "6, 7", "`apsis submit`, `apsis wait` and `apsis next`: there is no result yet; the loop is over" },
