@@ -54,6 +54,7 @@ end
 
 function World:commit_baseline(slot)
   self.x[journal.id(slot.number)] = 0
+  slot.evaluator = { metric = "00" }
   return { commit = ("%040x"):format(0), tree = "x=0", changed_lines = 0 }
 end
 

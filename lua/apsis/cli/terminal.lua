@@ -6,6 +6,18 @@ local wait = require "apsis.wait"
 
 local terminal = {}
 
+-- Whether somebody at a terminal can answer a question.
+function terminal.is_asked() return host.isatty(0) and host.isatty(2) end
+
+-- Asks a question that only `y` or `yes` affirms.
+function terminal.confirm(question)
+  io.stderr:write(plain.text(question), " [y/N] ")
+  io.stdin:setvbuf "no" -- so that waiting sees what is still to be read
+  local answer = wait.input() and io.read "l"
+  if not answer then io.stderr:write "\n" end
+  return (answer or ""):lower():find "^%s*y" ~= nil
+end
+
 local codes = { red = 31, green = 32, cyan = 36, bold = 1 }
 
 -- Whether standard output shows colours.

@@ -304,17 +304,26 @@ local function count_line(self, line, outcome)
 end
 
 -- Whether a baseline is of something else than the last one: of another tree, of what somebody made of a branch, or
--- measured by another metric.
+-- measured by another metric or evaluator.
 local function is_other(self, line)
   local before = self.baseline
   return before ~= nil and (self.of_branch or before.tree ~= line.tree or self:measured_otherwise(line))
 end
 
--- Whether a baseline was measured by another metric than the last one.
+-- Whether the digests of two baselines differ in a part that both have.
+local function evaluators_differ(one, other)
+  for key, digest in pairs(one or {}) do
+    if other and other[key] and other[key] ~= digest then return true end
+  end
+  return false
+end
+
+-- Whether a baseline was measured by another metric or evaluator than the last one.
 function History:measured_otherwise(line)
   local before = self.baseline
   return before ~= nil and before.metric ~= nil and line.metric ~= nil
-    and (before.metric ~= line.metric or before.direction ~= line.direction)
+    and (before.metric ~= line.metric or before.direction ~= line.direction
+      or evaluators_differ(before.evaluator, line.evaluator))
 end
 
 -- Whether a baseline starts over instead of being compared with earlier kept candidates: of several baselines the

@@ -79,6 +79,8 @@ line.fields = {
     folded = true },
   { "metric", "string", "experiment", "its name; baselines only", rare = true, folded = true,
     of = "slot.baseline and engine.metric.name or nil" },
+  { "evaluator", "table", "live/evaluator", "digests of what measures, by part; baselines only", of = "slot.evaluator",
+    rare = true, folded = true, kind = { map = "string" } },
   { "best", "number", "loop", "what the best counts for from here on", always = true },
   { "delta", "number", "line", "against the best before", always = true },
   { "improved", "boolean", "line", "whether it beats the best before", always = true },

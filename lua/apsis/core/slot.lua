@@ -60,6 +60,7 @@ slot.fields = {
   { "kept_answers", "table", "live/answers", "what had been answered before a crash, not yet used" },
   { "answered_at", "number", "live/answers", "when the newest answer came", unit = "s since 1970" },
   { "uncounted", "table", "live/answers", "{ tokens, cost } of answers that `tokens` and `cost` do not count yet" },
+  { "evaluator", "table", "live/evaluator", "of a baseline: digests of what measures" },
   { "outside", "boolean", "cli/eval", "true if it is scored outside any loop" },
   { "stderr", "string", "live/verify", "the last of what the verification printed to stderr" },
   { "where", "string", "an executor", "in words, where its verification waits or runs; nil: on this machine" },

@@ -3,7 +3,7 @@
 local clock = require "apsis.core.clock"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
-local sha256 = require "apsis.cli.sha256"
+local sha256 = require "apsis.project.sha256"
 local state = require "apsis.state"
 local yaml = require "apsis.yaml"
 

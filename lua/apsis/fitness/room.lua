@@ -54,6 +54,8 @@ function room.commands(manifest)
   return list
 end
 
+function room.measures(manifest) return { fitness = manifest.fitness } end
+
 -- Scores since the parent, kept by how they compare: a change as good as its parent's is no better than it.
 function room.advice(session)
   local list = {}

@@ -1,6 +1,7 @@
 -- running: experiments run in a session: it is opened, a run that was cut off is continued, with its limits, to its
 -- end. Prints nothing but the session's warnings. Called by the commands that measure.
 local checkpoint = require "apsis.live.checkpoint"
+local evaluator = require "apsis.live.evaluator"
 local host = require "apsis.host"
 local json = require "apsis.json"
 local programs = require "apsis.live.programs"
@@ -138,6 +139,8 @@ local function check_ready(self, at, stand_in)
       .. "measure again with `apsis baseline --again`"):format(self.manifest.where "metric",
       baseline.metric, baseline.direction, metric.name, self.engine.metric.direction), 2
   end
+  local changed = evaluator.changed(self.world, baseline)
+  if changed then return nil, evaluator.refusal(changed, baseline), 2 end
   local ok, message, code = agreed("before_run", self, at)
   if not ok then return nil, message, code end
   local lacking = rooms.first("baseline_lacks", self.manifest, baseline)

@@ -6,6 +6,7 @@ local answers = require "apsis.live.answers"
 local branch = require "apsis.live.branch"
 local clock = require "apsis.core.clock"
 local environment = require "apsis.live.cage.environment"
+local evaluator = require "apsis.live.evaluator"
 local evolve_block = require "apsis.edit.evolve_block"
 local executors = require "apsis.project.executors"
 local failing = require "apsis.live.failing"
@@ -111,6 +112,7 @@ end
 function World:context(engine)
   self.steering = files.directions(self.home, self.steering)
   engine.elapsed_s = self.state:elapsed()
+  evaluator.watch(self)
   if self.between then self.between() end
 end
 
@@ -297,6 +299,7 @@ function World:commit_baseline(slot)
   self:need(self.runs:open(slot))
   self:need(self.repo:set_ref(self.refs .. ("c%04d"):format(slot.number), self.head, nil, "apsis: baseline"))
   files.write_environment(self, slot)
+  slot.evaluator = evaluator.digest(self)
   local left = self.branch.mark and self.repo:ref(self.branch.mark)
   slot.context = left and { left = left } or nil
   return { commit = self.head, tree = self:need(self.repo:commit_info(self.head)).tree, changed_lines = 0 }

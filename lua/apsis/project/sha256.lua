@@ -1,5 +1,5 @@
--- sha256: the digest of a text (FIPS 180-4): bytes, hex digits, or the form of a Content-Security-Policy. Called by the
--- pages and the export.
+-- sha256: the digest of a text (FIPS 180-4): bytes, hex digits, or the form of a Content-Security-Policy. Called by
+-- live/evaluator, the pages and the export.
 local sha256 = {}
 
 -- The first 32 bits of the fractional part of x's root; x is one of the first primes.

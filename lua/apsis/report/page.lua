@@ -3,7 +3,7 @@
 -- `apsis report`; reads no journal and writes no file.
 local host = require "apsis.host"
 local json = require "apsis.json"
-local sha256 = require "apsis.cli.sha256"
+local sha256 = require "apsis.project.sha256"
 
 local page = {}
 

@@ -3,7 +3,7 @@
 -- where a browser runs no script and loads nothing.
 local fs = require "apsis.fs"
 local links = require "apsis.project.links"
-local sha256 = require "apsis.cli.sha256"
+local sha256 = require "apsis.project.sha256"
 
 local picture = {}
 

@@ -7,7 +7,7 @@ local lineage = require "apsis.report.lineage"
 local output = require "apsis.lab.output"
 local page = require "apsis.report.page"
 local runs = require "apsis.report.run"
-local sha256 = require "apsis.cli.sha256"
+local sha256 = require "apsis.project.sha256"
 local standings = require "apsis.lab.standings"
 local tap = require "tap"
 

@@ -1,9 +1,11 @@
 -- baseline: measures HEAD and writes the journal's first line.
 local common = require "apsis.cli.common"
+local evaluator = require "apsis.live.evaluator"
 local json = require "apsis.json"
 local lfs = require "apsis.live.lfs"
 local rooms = require "apsis.core.rooms"
 local show = require "apsis.cli.table"
+local terminal = require "apsis.cli.terminal"
 local wait = require "apsis.wait"
 
 local baseline = { place = 30, summary = "measure HEAD as the starting point", example = "apsis baseline --repeats 20" }
@@ -12,6 +14,7 @@ function baseline.options(parser)
   common.project_argument(parser)
   parser:flag("--again",
     "measure a new baseline; it gets the next number, nothing is overwritten")
+  parser:flag("-y --yes", "do not ask in a terminal whether --again is meant")
   rooms.call("options", "baseline", parser)
   common.run_options(parser)
 end
@@ -28,6 +31,16 @@ local function check_refs(self)
     end
   end
   return true
+end
+
+-- A new baseline starts the comparison again, so a person is asked; a script or an agent has no terminal.
+local function is_meant(self, args, existing)
+  if not (args.again and existing and existing.value) or args.yes or not terminal.is_asked() then return true end
+  local changed = evaluator.changed(self.world, existing)
+  return terminal.confirm(("%s: measure a new baseline?"):format(changed
+    and ("%s has changed since %s; candidates from before will not be compared with new ones"):format(changed,
+    existing.id)
+    or "what measures is the same as for " .. existing.id))
 end
 
 -- several: a room's way to measure more than once, or nil. before: the baseline until now, or nil.
@@ -66,6 +79,7 @@ function baseline.run(args)
       existing.id, existing.value), 2
   end
   if ok then ok, message, code = check_refs(self) end
+  if ok and not is_meant(self, args, existing) then ok, message, code = false, "no new baseline", 130 end
   local pointer = ok and lfs.pointer(self.world)
   if pointer then ok, message, code = false, lfs.remedy(pointer), 3 end
   if not ok then

@@ -6,6 +6,7 @@ local clock = require "apsis.core.clock"
 local common = require "apsis.cli.common"
 local display = require("apsis.project.manifest").display
 local due = require "apsis.goals.due"
+local evaluator = require "apsis.live.evaluator"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local measure = require "apsis.cli.commands.baseline"
@@ -117,7 +118,9 @@ local function settle(program, args)
   end
   if not done then return close(nil, message, code) end
   local baseline = self.engine.history.newest_baseline
-  return close(not baseline or not baseline.value or tip.is_strange(self.world) or false)
+  local other = baseline and baseline.value and evaluator.changed(self.world, baseline)
+  if other then log("warn", ("%s: the goal is measured otherwise now, so it gets a new baseline"):format(other)) end
+  return close(not baseline or not baseline.value or other ~= nil or tip.is_strange(self.world) or false)
 end
 
 -- One turn of a program: exit code, message, and why ("LOCKED").

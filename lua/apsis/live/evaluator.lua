@@ -1,0 +1,226 @@
+-- evaluator: what a project is measured by, as digests in its baseline's line, so that values before and after a change
+-- of it are not compared: what the manifest says of measuring, the files of HEAD that measure, and the files beside the
+-- commit that commands use. Values count, not text: comments, limits of time and documents may change. Only
+-- `apsis baseline --again` takes another one. Called by world, running and the commands.
+local fs = require "apsis.fs"
+local json = require "apsis.json"
+local programs = require "apsis.live.programs"
+local providers = require "apsis.project.providers"
+local rooms = require "apsis.core.rooms"
+local sha256 = require "apsis.project.sha256"
+
+local evaluator = {}
+
+local REMEDY <const> = "change it back, or measure the project by the new one with `apsis baseline --again`"
+
+-- ---- the manifest ----
+
+-- The keys that decide what a value is and whether it counts. Not among them: names, units, limits of time and size,
+-- and when the run ends.
+local of_command = { "run", "cwd", "env", "stage", "threshold" }
+local of_verification = { "repeats", "cases", "aggregate", "keep", "allow", "network", "pass_env" }
+local of_metric = { "name", "direction", "extractor", "samples", "epsilon", "min_pass", "max_pass" }
+
+local function part(map, keys)
+  local found = {}
+  for _, key in ipairs(keys) do found[key] = map[key] end
+  return found
+end
+
+-- { key of the manifest = what of it measures }
+local function settings_of(manifest)
+  local verification = part(manifest.verification, of_verification)
+  for _, group in ipairs { "checks", "commands" } do
+    verification[group] = json.array()
+    for index, one in ipairs(manifest.verification[group] or {}) do
+      verification[group][index] = part(one, of_command)
+    end
+  end
+  local found = { verification = verification, metric = part(manifest.metric, of_metric) }
+  for _, measures in rooms.each "measures" do
+    for key, value in pairs(measures(manifest) or {}) do found[key] = value end
+  end
+  return found
+end
+
+-- ---- files ----
+
+local function commands_of(manifest)
+  local list = {}
+  for _, group in ipairs { manifest.verification.checks or {}, manifest.verification.commands } do
+    for _, one in ipairs(group) do list[#list + 1] = one end
+  end
+  for _, commands in rooms.each "commands" do
+    for _, one in ipairs(commands(manifest)) do list[#list + 1] = one.command end
+  end
+  return list
+end
+
+-- The words of the commands that may name files: { word = true }, as paths in the project or absolute ones.
+local function words_of(manifest)
+  local words = {}
+  for _, one in ipairs(commands_of(manifest)) do
+    local run = one.run or ""
+    local folder = one.cwd and one.cwd ~= "." and one.cwd .. "/" or ""
+    for word in (type(run) == "table" and table.concat(run, "\n") or run):gmatch "[^%s\"'`;|&<>()=,]+" do
+      word = word:gsub("^%./", "")
+      words[word:sub(1, 1) == "/" and word or folder .. word] = true
+    end
+  end
+  return words
+end
+
+local documents = { "%.md$", "%.rst$", "%.adoc$", "^LICEN[SC]E", "^%.git", "/%.git" }
+
+-- Files that do not measure: the manifest, whose values count; the program's, the strategy's and the provider's.
+local function deciding(manifest)
+  local provider = manifest.provider or {}
+  local kind = providers.of(provider)
+  local run = kind and kind.command and kind.command(provider)
+  local set = { ["manifest.yaml"] = true, [manifest.program] = true }
+  local script = run and programs.script_of(run)
+  for _, path in pairs { strategy = manifest.strategy.use, provider = provider.use, script = script or nil } do
+    set[path:gsub("^%./", "")] = true
+  end
+  return set
+end
+
+-- A function of a path in the project: whether that file measures. A document that only a wildcard makes read_only does
+-- not.
+local function chooser(world)
+  local manifest = world.manifest
+  local words, decides, named = words_of(manifest), deciding(manifest), {}
+  for _, rule in ipairs(manifest.files) do named[rule.path:gsub("^%./", "")] = true end
+  return function(path)
+    local mode, ruled = world.scope:mode(path)
+    if decides[path] or mode == "writable" or mode == "generated" then return false end
+    if words[path] or mode == "hidden" or named[path] then return true end
+    if not ruled then return false end
+    for _, pattern in ipairs(documents) do
+      if path:find(pattern) then return false end
+    end
+    return true
+  end
+end
+
+-- The files of a commit that measure, as text.
+local function committed(world, commit)
+  local measures, lines = chooser(world), {}
+  for _, entry in ipairs(world:need(world.repo:entries(commit, world.prefix ~= "" and world.prefix or nil))) do
+    local path = world:project_path(entry.path)
+    if path and measures(path) then lines[#lines + 1] = ("%s %s %s"):format(entry.mode, entry.id, path) end
+  end
+  return table.concat(lines, "\n")
+end
+
+local LARGEST <const> = 1048576 -- bytes that are read of a file beside the commit
+
+local system = { "/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/etc/", "/nix/", "/dev/", "/proc/" }
+
+local function is_systems(path)
+  for _, folder in ipairs(system) do
+    if path:sub(1, #folder) == folder then return true end
+  end
+  return false
+end
+
+local scripts = { sh = true, bash = true, py = true, lua = true, js = true, mjs = true, rb = true, pl = true, R = true }
+local EXECUTABLE <const> = 73 -- by anybody: octal 111
+
+-- Whether a file outside the project is a program, and not what one writes or waits for.
+local function is_program(path, stat)
+  return stat.type == "file" and (stat.mode & EXECUTABLE ~= 0 or scripts[path:match "%.(%w+)$"] == true)
+end
+
+-- The files beside the commit that measure: those that git ignores and verification is given, and programs outside the
+-- project that commands name. { name shown = path }
+local function beside(world)
+  local found = {}
+  for _, carried in ipairs(world.carried or {}) do found[carried.path] = world.dir .. "/" .. carried.path end
+  for word in pairs(words_of(world.manifest)) do
+    local path = word:sub(1, 1) == "/" and fs.realpath(word)
+    local stat = path and not is_systems(word) and fs.stat(path)
+    if stat and is_program(path, stat) and path:sub(1, #world.root + 1) ~= world.root .. "/" then found[word] = path end
+  end
+  return found
+end
+
+local function digest_of_file(path)
+  local stat = fs.stat(path)
+  return stat and sha256.hex(("%d\n%s"):format(stat.size, fs.read(path, LARGEST) or "")) or "none"
+end
+
+-- ---- the digests ----
+
+local FILE <const> = "file " -- before the name of a file beside the commit
+
+-- What a world measures by: { verification, metric, files, a room's key, "file PATH" = hex digits }. A project with a
+-- branch of its own has the files of that branch, whose baselines follow it.
+function evaluator.digest(world)
+  local found = {}
+  for key, value in pairs(settings_of(world.manifest)) do
+    found[key] = sha256.hex(json.encode(value, { sorted = true }))
+  end
+  if not world.manifest.own_branch then found.files = sha256.hex(committed(world, world.head)) end
+  for name, path in pairs(beside(world)) do found[FILE .. name] = digest_of_file(path) end
+  return found
+end
+
+local MOST_NAMED <const> = 3
+
+-- The files that measure and differ between a baseline's commit and HEAD.
+local function changed_files(world, baseline)
+  local measures, names = chooser(world), {}
+  for _, change in ipairs(world.repo:changes(baseline.commit, world.head) or {}) do
+    local path = world:project_path(change.path)
+    if path and measures(path) then names[#names + 1] = path end
+  end
+  if #names == 0 then return world.manifest.where "files" .. ": files" end
+  return table.concat(names, ", ", 1, math.min(#names, MOST_NAMED)) .. (#names > MOST_NAMED and ", ..." or "")
+end
+
+-- What measures now and did not at a baseline: a text; nil if nothing has changed, or the baseline does not tell.
+function evaluator.changed(world, baseline)
+  local before, parts = baseline.evaluator, {}
+  if not before then return nil end
+  local now = evaluator.digest(world)
+  for key, digest in pairs(before) do
+    local name = key:sub(1, #FILE) == FILE and key:sub(#FILE + 1)
+    if name then now[key] = digest_of_file(name:sub(1, 1) == "/" and name or world.dir .. "/" .. name) end
+    if now[key] ~= digest and (key ~= "files" or now[key]) then
+      parts[#parts + 1] = name or key == "files" and changed_files(world, baseline)
+        or ("%s: %s"):format(world.manifest.where(key), key)
+    end
+  end
+  table.sort(parts)
+  return #parts > 0 and table.concat(parts, "; ") or nil
+end
+
+-- The message that refuses to go on.
+function evaluator.refusal(what, baseline)
+  return ("%s: what measures is not what it was at the baseline %s, so values would not compare: %s"):format(what,
+    baseline.id, REMEDY)
+end
+
+-- During a run the commit and the manifest stay what they were; a file beside them that changes ends the run.
+function evaluator.watch(world)
+  local watched = world.measuring_files
+  if not watched then
+    watched = {}
+    for name, path in pairs(beside(world)) do watched[#watched + 1] = { name = name, path = path } end
+    world.measuring_files = watched
+  end
+  for _, one in ipairs(watched) do
+    local stat = fs.stat(one.path)
+    local stamp = stat and ("%d %d %.9f"):format(stat.ino, stat.size, stat.ctime) or "none"
+    if stamp ~= one.stamp then
+      local digest = digest_of_file(one.path)
+      if one.digest and digest ~= one.digest then
+        world:fail(("%s was changed during the run, and it measures: %s"):format(one.name, REMEDY), 2)
+      end
+      one.stamp, one.digest = stamp, digest
+    end
+  end
+end
+
+return evaluator
