@@ -274,6 +274,21 @@ is "values" "$(numbers)" "1 2 3 4 "
 is "no folder" "$(folders)" 0
 end_item
 
+item "a clone at the same path, as on another machine, does not touch the jobs of the first"
+cluster same
+touch "$FAKE/hold"
+start_run --iterations 1
+wait_for "it is sent" sh -c 'ls "$FAKE"/jobs/*/name'
+mv "$T/same" "$T/first" && cp -r "$T/first" "$T/same" && cd "$T/same" || exit 1
+apsis run -q --iterations 1
+is "refused" "$code" 3
+like "why" "$err" "execution.folder: another apsis measures for a project at this path: LOCKED: held by pid $pid"
+rm "$FAKE/hold"
+wait "$pid"
+is "the first's job" "$(evaluations same)" "c0001 "
+is "not cancelled" "$(cat "$FAKE/cancelled")" ""
+end_item
+
 item "sandbox: required refuses a node without a sandbox"
 cluster required
 echo 'sandbox: {mode: required}' >>manifest.yaml && commit required

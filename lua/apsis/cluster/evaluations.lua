@@ -9,6 +9,7 @@ local folder = require "apsis.cluster.folder"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local quoted = require("apsis.project.path").quoted
+local state = require "apsis.state"
 local sha256 = require "apsis.cli.sha256"
 
 local evaluations = {}
@@ -65,9 +66,20 @@ function Evaluations:elsewhere(root, open_tree)
   return self
 end
 
+-- Takes the project's folder for itself: a clone at the same path on another machine has the same one. A file system
+-- without locks is trusted.
+local function take(self)
+  local held, message, code = state.lock(self.folder:dir "lock")
+  if not held and code == "LOCKED" then
+    self.world:fail(("execution.folder: another apsis measures for a project at this path: %s"):format(message), 3)
+  end
+  self.held = held
+end
+
 -- Removes what earlier processes left of experiments that have their line.
 local function tidy(self)
   if self.tidied or not self.owns then return end
+  take(self)
   self.tidied, self.inherited = true, {}
   local stale = {}
   for name, number in pairs(self.folder:jobs()) do
@@ -155,7 +167,7 @@ end
 -- Ends what is in flight; a killed process does not come here, and its jobs are adopted.
 function Evaluations:close()
   if not self.folder then return end
-  if self.owns then
+  if self.tidied then
     local names = self:names()
     for _, list in pairs(self.inherited or {}) do table.move(list, 1, #list, #names + 1, names) end
     cancel(self, names)
@@ -163,7 +175,8 @@ function Evaluations:close()
       for name in pairs(self.folder:jobs()) do self.folder:remove(name) end
     end
     self.folder:close()
-  end
+    if self.held then self.held:close() end
+  elseif self.alone then self.folder:close() end
   self.folder = nil
 end
 

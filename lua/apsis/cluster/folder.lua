@@ -2,6 +2,7 @@
 -- description, its claim, what it left, its result. All is 0700, hidden from commands, and written once. Knows no
 -- scheduler. Called by evaluations on the loop's machine; node reads the same files.
 --
+--   TOP/PROJECT/lock               held by the apsis that measures
 --   TOP/PROJECT/store.git          the trees that were sent
 --   TOP/PROJECT/KEY-ATTEMPT/       a job; its name is that of the folder
 --     job.json                     what to measure; written last, so that the job is complete where it is there

@@ -104,6 +104,9 @@ function node.run(path)
   if not dir then return 3, ("%s: %s"):format(node.name(), unreachable) end
   local job, message = read(dir)
   if not job then return 3, message end
+  for _, mark in ipairs { "lost", "cancelled" } do
+    if fs.stat(dir .. "/" .. mark) then return 3, dir .. ": it is not wanted any more" end
+  end
   local began = wait.time()
   local claim = json.encode { node = node.name(), pid = host.pid, time = began }
   local claimed, why, code = state.publish(dir .. "/claim", claim)
