@@ -14,7 +14,7 @@ SLURM="execution: {target: slurm, folder: $SHARED, poll_sec: 0.1"
 cluster() {
     local name=$1
     new_project "$name"
-    printf 'echo "$APSIS_CANDIDATE" >>%s\nwhile [ -e %s ]; do sleep 0.02; done\necho "METRIC score=$(cat value.txt)"\n' \
+    printf 'echo "$APSIS_CANDIDATE" >>%s\n[ "$(cat value.txt)" = 0 ] || while [ -e %s ]; do sleep 0.02; done\necho "METRIC score=$(cat value.txt)"\n' \
         "$T/$name.evaluations" "$T/$name.wait" >evaluate.sh
     EXTRA="$SLURM${2:+, $2}}" write_manifest
     commit cluster
@@ -271,6 +271,20 @@ is "cancelled by name" "$(sort -u "$FAKE/cancelled" | wc -l)" 2
 rm "$T/stopped.wait"
 apsis run -q --iterations 2
 is "values" "$(numbers)" "1 2 3 4 "
+is "no folder" "$(folders)" 0
+end_item
+
+item "apsis eval beside a running loop measures on a node, and leaves the loop's jobs alone"
+cluster beside
+touch "$T/beside.wait"
+start_run --iterations 1
+wait_for "it runs" begun beside 1
+apsis eval
+is "eval" "$code $out" "0 score=0"
+is "the loop's job goes on" "$(queued) $(cat "$FAKE/cancelled")" "1 "
+rm "$T/beside.wait"
+wait "$pid"
+is "values" "$(values)" "kept 1;"
 is "no folder" "$(folders)" 0
 end_item
 

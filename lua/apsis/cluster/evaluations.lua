@@ -61,7 +61,7 @@ function Evaluations:elsewhere(root, open_tree)
     self.world:warn_once("elsewhere", "uncommitted files are measured on this machine, not where candidates are")
     return self.world.here:elsewhere(root, open_tree)
   end
-  self.owns, self.alone = true, root
+  self.owns, self.alone, self.folder = true, root, nil -- not that of a loop, which may be running
   self.place = sha256.hex(self.world.manifest.home .. "\0" .. root):sub(1, DIGITS)
   return self
 end
