@@ -509,16 +509,17 @@ test("Population: a person's island, remarks and own lines reach the provider; w
   local good = doc:text()
   matches(good, "\n%- island greedy · fitness 2 · exploitation of c0000 · cell 3/4 · ✅ Accepted: change 2 %(c0002%)\n")
   local edited = good:gsub("island greedy( · fitness 1 )", "island numeric%1"):gsub("change 2 %(c0002%)",
-    "change 2 — too slow on wide input (c0002)"):gsub("fitness 3 ", "fitness 99 "):gsub("(%- island[^\n]*%(c0004%)\n)",
+    "change 2 — too slow on wide input (c0002)"):gsub("fitness 3 ", "fitness 99 "):gsub("change 3 %(", "change 3; try it again (")
+    :gsub("(%- island[^\n]*%(c0004%)\n)",
     "%1- Try the two numeric ones together.\n")
   doc = memory.parse(edited, "speed")
   local said = doc:check(truth)
   equal(#said, 1)
   matches(said[1], "^line %d+: c0003 in Population is not what the journal has: put back$")
-  matches(doc:text(), "island greedy · fitness 3 · exploitation of c0000 · cell 3/4 · ✅ Accepted: change 3 %(c0003%)\n")
+  matches(doc:text(), "island greedy · fitness 3 · exploitation of c0000 · cell 3/4 · ✅ Accepted: change 3; try it again %(c0003%)\n")
   matches(doc:text(), "island numeric · fitness 1 ")
   equal(doc:steering(), { "The population, as the people of this project see it:\n- c0001 belongs to island numeric\n"
-    .. "- c0002: too slow on wide input\n- Try the two numeric ones together." })
+    .. "- c0002: too slow on wide input\n- c0003: try it again\n- Try the two numeric ones together." })
 end)
 
 test("a file that has taken in nothing of the journal is not held against it", function()

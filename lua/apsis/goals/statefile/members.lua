@@ -23,16 +23,19 @@ local function compare(text, right)
   if not island then return nil, { ("%s: %s"):format(right.id, text) } end
   local said = {}
   if island ~= right.island then said[1] = ("%s belongs to island %s"):format(right.id, island) end
+  local now
   if not begins(rest, right.facts) then
     if is_cut(rest, right.facts .. right.about) then return nil, said end
-    return ("island %s · %s%s"):format(island, right.facts, right.about), said
+    local _, stop = rest:find(right.about, 1, true)
+    rest = right.facts .. right.about .. (stop and rest:sub(stop + 1) or "")
+    now = ("island %s · %s"):format(island, rest)
   end
   local about = rest:sub(#right.facts + 1)
   if about ~= right.about and not is_cut(about, right.about) then
     local added = begins(about, right.about) and texts.trim(about:sub(#right.about + 1)) or about
     said[#said + 1] = ("%s: %s"):format(right.id, (added:gsub("^[·;,%-–—]+ *", "")))
   end
-  return nil, said
+  return now, said
 end
 
 -- Puts back what contradicts the journal, and returns what people say. record_of(id): a candidate's record; say(line,
