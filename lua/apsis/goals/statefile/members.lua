@@ -16,6 +16,14 @@ local function is_cut(text, whole)
   return kept ~= nil and begins(whole, kept)
 end
 
+-- A remark without the mark that joins it to the line.
+local function remark(text)
+  for _, mark in ipairs { "·", "–", "—", ";", ",", "-" } do
+    if begins(text, mark) then return texts.trim(text:sub(#mark + 1)) end
+  end
+  return text
+end
+
 -- One candidate's line: its new text if a part is put back, else nil; and a list of what people say with it.
 local function compare(text, right)
   if text == right.text or is_cut(text, right.text) then return nil, {} end
@@ -33,7 +41,7 @@ local function compare(text, right)
   local about = rest:sub(#right.facts + 1)
   if about ~= right.about and not is_cut(about, right.about) then
     local added = begins(about, right.about) and texts.trim(about:sub(#right.about + 1)) or about
-    said[#said + 1] = ("%s: %s"):format(right.id, (added:gsub("^[·;,%-–—]+ *", "")))
+    said[#said + 1] = ("%s: %s"):format(right.id, remark(added))
   end
   return now, said
 end
