@@ -26,6 +26,12 @@ apsis wait c0001 --timeout 0
 is "wait" "$code" 6
 end_item
 
+item "waiting for what is not submitted ends at once"
+apsis wait c0001
+is "exit" "$code" 6
+like "text" "$out" "c0001 was given out, and is not submitted yet"
+end_item
+
 item "submit of the checkout answers it, under its number and by the strategy's plan"
 echo 20 >"$(at c0001)/value.txt"
 cd "$(at c0001)/lib" && apsis submit --title twenty

@@ -115,6 +115,8 @@ apsis wait s0902
 like "no such parent" "$out" "skipped_not_selected"
 apsis wait s0903
 is "not given out" "$code" 2
+apsis wait s0904
+is "of no kind" "$code" 3
 apsis wait s0905
 is "rubbish" "$code" 2
 echo 3 >value.txt

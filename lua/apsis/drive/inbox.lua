@@ -57,6 +57,14 @@ function Inbox:waiting()
   return list
 end
 
+-- Whether an answer to an experiment waits.
+function Inbox:answers(number)
+  for _, request in ipairs(self:waiting()) do
+    if request.kind == "answer" and request.experiment == number then return true end
+  end
+  return false
+end
+
 local function write(folder, request)
   return state.replace(("%s/%s.json"):format(folder, request.id), json.encode(request) .. "\n", { sync = true })
 end

@@ -41,10 +41,11 @@ function outcome.of_next(home, _, id)
 end
 
 -- What became of a request, by its id, s0001, or the candidate's that `apsis next` gave, c0007: { state = kept,
--- rejected, refused, over or pending } | nil, message, code.
+-- rejected, refused, over or pending; unanswered: it was not submitted yet } | nil, message, code.
 function outcome.of(home, dir, id)
   local box = inboxes.new(home)
   local number = math.tointeger(tonumber(id:match "^c(%d+)$"))
+  local waits = box:read(id) ~= nil -- asked first: what is closed in between is in both places for a moment
   local closed = not number and box:closed(id)
   if closed and not closed.experiment then
     return { state = closed.over and "over" or "refused", reason = closed.over or closed.refused, id = id }
@@ -55,8 +56,9 @@ function outcome.of(home, dir, id)
     if found then found.id = id end
     if found or message then return found, message, code end
   end
-  if box:read(id) or number and fs.stat(("%s/runs/%04d/proposal.json"):format(home, number)) then
-    return { state = "pending", id = id, home = home }
+  if waits then return { state = "pending", id = id, home = home } end
+  if number and fs.stat(("%s/runs/%04d/proposal.json"):format(home, number)) then
+    return { state = "pending", id = id, home = home, unanswered = not box:answers(number) }
   end
   return nil, ("%s is not known here: `apsis submit` prints an id, and `apsis log` has the candidates"):format(
     show.line(id, 40)), 2
@@ -78,6 +80,7 @@ local function text_of(found)
   if found.state == "pending" then
     local pid = lock.holder(found.home)
     local where = pid and ("being worked off by process %d"):format(pid) or "nobody works on it"
+    if found.unanswered and not pid then return found.id .. " was given out, and is not submitted yet" end
     return ("%s is not done yet (%s, %s)"):format(found.id, note.read(found.home).status or "waiting", where)
   end
   local unit = found.reader.manifest.metric.unit

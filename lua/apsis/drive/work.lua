@@ -14,6 +14,7 @@ local wait = require "apsis.wait"
 local work = {}
 
 local POLL_S <const> = 0.1
+local IN_VAIN <const> = 20 -- times that a run took nothing of what is waited for: another process may be before it
 
 -- Stands in for a provider that the manifest lacks: only what was handed in is tried.
 local nobody = {}
@@ -79,11 +80,12 @@ end
 function work.wait(self, id, options)
   local look = options.look or outcome.of
   local deadline = options.timeout_s and wait.now() + options.timeout_s
-  local started
+  local started, vain = nil, 0
   while true do
     local found, message, code = look(self.home, self.dir, id)
     if not found or found.state ~= "pending" or deadline and wait.now() >= deadline then return found, message, code end
     local free = not lock.holder(self.home)
+    if free and found.unanswered then return found end
     local why = free and started and failed(self.home, id)
     if why then
       found, message, code = look(self.home, self.dir, id)
@@ -96,6 +98,8 @@ function work.wait(self, id, options)
       local done
       done, message, code, why = work.once(self.dir, options.quiet)
       if not done and why ~= "LOCKED" then return nil, message, code end
+      vain = done and vain + 1 or vain
+      if vain == IN_VAIN then return nil, id .. " cannot be worked off: its request is none that apsis wrote", 3 end
     end
     if not wait.sleep(POLL_S) then return nil, "interrupted", 130 end
   end
