@@ -82,8 +82,14 @@ apsis submit
 is "name" "$code" 2
 like "remedy" "$err" "apsis baseline --again"
 git checkout -q manifest.yaml
+sed -i 's/sh evaluate.sh/echo METRIC score=1000/' manifest.yaml
 apsis submit
-is "the refused ones waited" "$(lines)" 16
+is "verification" "$code" 2
+like "remedy" "$err" "apsis baseline --again"
+git checkout -q manifest.yaml
+apsis submit
+is "the refused ones waited" "$(lines)" 17
+is "nothing is better" "$(git rev-parse apsis/tiny)" "$(git rev-parse HEAD)"
 end_item
 
 item "a parent that is none, or was never measured"
