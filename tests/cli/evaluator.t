@@ -135,7 +135,11 @@ goes_on
 echo '# not committed: candidates have the committed one' >>evaluate.sh
 goes_on
 like "but there is a word of it" "$err" "uncommitted change"
-is "lines" "$(lines)" 5
+git checkout -q evaluate.sh
+sed -i 's/^provider: .*/provider: {kind: command, run: "echo 77 >value.txt"}/' manifest.yaml
+commit "another provider"
+goes_on
+is "lines" "$(lines)" 6
 end_item
 
 item "baseline --again: candidates are compared under the new evaluator only"

@@ -72,24 +72,25 @@ end
 
 local documents = { "%.md$", "%.rst$", "%.adoc$", "^LICEN[SC]E", "^%.git", "/%.git" }
 
--- Files that do not measure: the manifest, whose values count; the program's, the strategy's and the provider's.
-local function deciding(manifest)
+-- Files that do not measure: the strategy's and the provider's, as text. The baseline's line has it, because the user
+-- may choose other ones later.
+local function apart_of(manifest)
   local provider = manifest.provider or {}
   local kind = providers.of(provider)
   local run = kind and kind.command and kind.command(provider)
-  local set = { ["manifest.yaml"] = true, [manifest.program] = true }
-  local script = run and programs.script_of(run)
-  for _, path in pairs { strategy = manifest.strategy.use, provider = provider.use, script = script or nil } do
-    set[path:gsub("^%./", "")] = true
+  local list = {}
+  for _, path in ipairs { manifest.strategy.use, provider.use or "", run and programs.script_of(run) or "" } do
+    if path ~= "" then list[#list + 1] = path:gsub("^%./", "") end
   end
-  return set
+  return table.concat(list, "\n")
 end
 
 -- A function of a path in the project: whether that file measures. A document that only a wildcard makes read_only does
 -- not.
-local function chooser(world)
+local function chooser(world, apart)
   local manifest = world.manifest
-  local words, decides, named = words_of(manifest), deciding(manifest), {}
+  local words, named, decides = words_of(manifest), {}, { ["manifest.yaml"] = true, [manifest.program] = true }
+  for path in apart:gmatch "[^\n]+" do decides[path] = true end
   for _, rule in ipairs(manifest.files) do named[rule.path:gsub("^%./", "")] = true end
   return function(path)
     local mode, ruled = world.scope:mode(path)
@@ -103,10 +104,10 @@ local function chooser(world)
   end
 end
 
--- The files of a commit that measure, as text.
-local function committed(world, commit)
-  local measures, lines = chooser(world), {}
-  for _, entry in ipairs(world:need(world.repo:entries(commit, world.prefix ~= "" and world.prefix or nil))) do
+-- The files of HEAD that measure, as text.
+local function committed(world, apart)
+  local measures, lines = chooser(world, apart), {}
+  for _, entry in ipairs(world:need(world.repo:entries(world.head, world.prefix ~= "" and world.prefix or nil))) do
     local path = world:project_path(entry.path)
     if path and measures(path) then lines[#lines + 1] = ("%s %s %s"):format(entry.mode, entry.id, path) end
   end
@@ -154,14 +155,14 @@ end
 
 local FILE <const> = "file " -- before the name of a file beside the commit
 
--- What a world measures by: { verification, metric, files, a room's key, "file PATH" = hex digits }. A project with a
--- branch of its own has the files of that branch, whose baselines follow it.
-function evaluator.digest(world)
-  local found = {}
+-- What a world measures by: { verification, metric, files, a room's key, "file PATH" = hex digits; apart: as given, else
+-- as now }. A project with a branch of its own has the files of that branch, whose baselines follow it.
+function evaluator.digest(world, apart)
+  local found = { apart = apart or apart_of(world.manifest) }
   for key, value in pairs(settings_of(world.manifest)) do
     found[key] = sha256.hex(json.encode(value, { sorted = true }))
   end
-  if not world.manifest.own_branch then found.files = sha256.hex(committed(world, world.head)) end
+  if not world.manifest.own_branch then found.files = sha256.hex(committed(world, found.apart)) end
   for name, path in pairs(beside(world)) do found[FILE .. name] = digest_of_file(path) end
   return found
 end
@@ -170,7 +171,7 @@ local MOST_NAMED <const> = 3
 
 -- The files that measure and differ between a baseline's commit and HEAD.
 local function changed_files(world, baseline)
-  local measures, names = chooser(world), {}
+  local measures, names = chooser(world, baseline.evaluator.apart or ""), {}
   for _, change in ipairs(world.repo:changes(baseline.commit, world.head) or {}) do
     local path = world:project_path(change.path)
     if path and measures(path) then names[#names + 1] = path end
@@ -183,7 +184,7 @@ end
 function evaluator.changed(world, baseline)
   local before, parts = baseline.evaluator, {}
   if not before then return nil end
-  local now = evaluator.digest(world)
+  local now = evaluator.digest(world, before.apart)
   for key, digest in pairs(before) do
     local name = key:sub(1, #FILE) == FILE and key:sub(#FILE + 1)
     if name then now[key] = digest_of_file(name:sub(1, 1) == "/" and name or world.dir .. "/" .. name) end
