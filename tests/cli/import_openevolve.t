@@ -186,6 +186,31 @@ apsis import openevolve fates --into fates2
 line "an agent is asked with one model" "$out" "llm.models\[2\].name +the model is left out: it is not the first"
 end_item
 
+item "llm.provider: claude_code becomes the preset, with what the agent has options for; the rest is reported"
+cp -r "$DATA/openevolve" "$T/claude" && cd "$T" || exit 1
+cat >claude/config.yaml <<'END'
+llm:
+  provider: claude_code
+  primary_model: claude-sonnet-4-5
+  temperature: 0.7
+  max_tokens: 4096
+  timeout: 300
+  retries: 2
+  reasoning_effort: high
+  claude_code_options: {max_turns: 4}
+END
+apsis import openevolve claude --into claude-new
+is "exit" "$code" 0
+line "the provider" "$(cat claude-new/manifest.yaml)" '^provider: .kind: command, preset: claude, model: claude-sonnet-4-5, args: .["]?--effort["]?, high., max_turns: 4, timeout_sec: 300, retries: 2.$'
+line "turns" "$out" 'llm.claude_code_options +provider.max_turns'
+line "effort" "$out" 'llm.reasoning_effort +provider.args .--effort.'
+line "what it cannot be told" "$(sed -n '/^not taken over:/,/^$/p' <<<"$out")" 'llm.temperature +the agent has no option for it'
+mkdir -p "$T/bin" && printf '#!/bin/sh\nexit 0\n' >"$T/bin/claude" && chmod +x "$T/bin/claude"
+cd claude-new && PATH=$T/bin:$PATH apsis setup
+like "the command line that will run" "$out" 'claude -p .*--output-format json --model claude-sonnet-4-5 --max-turns 4 --effort high'
+cd "$T" || exit 1
+end_item
+
 item "similarity_threshold filters nothing without an embedding_model, as there"
 cp -r "$DATA/openevolve" "$T/likeness" && cd "$T" || exit 1
 printf 'database: {similarity_threshold: 0.95}\n' >likeness/config.yaml

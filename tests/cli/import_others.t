@@ -105,6 +105,45 @@ is "exit code of two workers" "$code" 2
 like "reason" "$err" 'many-new/manifest.yaml:[0-9]+: execution.workers: must be 1 with history: revert'
 end_item
 
+item "goalseek: the agent of its scaffold, whose model is its own: setup and its command line take it"
+goalseek_project scaffold
+cat >scaffold/config/project.yaml <<'END'
+provider:
+  hypothesis: {name: codex, model: default, non_interactive: true, timeout_sec: 300}
+  implementation: {name: codex, model: default, non_interactive: true, timeout_sec: 500}
+loop: {repair_attempts: 1, stagnation_window: 3}
+output: {rich: true}
+END
+apsis import goalseek scaffold --into scaffold-new
+is "exit" "$code" 0
+line "no model is named" "$(cat scaffold-new/manifest.yaml)" '^provider: .kind: command, preset: codex, timeout_sec: 500.$'
+cat >scaffold/config/project.yaml <<'END'
+provider:
+  implementation:
+    name: codex
+    model: gpt-5
+    extra_args: ["--search", "a b"]
+    reasoning_effort: high
+    executable: /opt/codex
+    timeout_sec: 500
+END
+apsis import goalseek scaffold --into scaffold-args
+is "exit" "$code" 0
+line "what it adds" "$(cat scaffold-args/manifest.yaml)" 'preset: codex, model: gpt-5, args: ..?--search"?, "?a b"?, "?-c"?, "?model_reasoning_effort=high"?., timeout_sec: 500'
+line "mapped" "$out" 'provider.implementation.extra_args +provider.args'
+line "not taken over" "$out" 'provider.implementation.executable +a preset starts its agent from PATH'
+mkdir -p "$T/bin" && printf '#!/bin/sh\nexit 0\n' >"$T/bin/codex" && chmod +x "$T/bin/codex"
+cd scaffold-args && PATH=$T/bin:$PATH apsis setup
+like "the command line that will run" "$out" 'codex exec .*--model gpt-5 --search .?a b.? -c model_reasoning_effort=high -'
+cd "$T" || exit 1
+sed -i 's/name: codex/name: claude_code/; s/model: gpt-5/model: claude-haiku-4-5-20251001/' scaffold/config/project.yaml
+apsis import goalseek scaffold --into scaffold-claude
+line "of claude" "$(cat scaffold-claude/manifest.yaml)" 'preset: claude, model: claude-haiku-4-5-20251001, args: ..?--search"?, "?a b"?., timeout_sec: 500'
+cd scaffold-claude && apsis baseline -q
+is "and its manifest is accepted" "$code" 0
+cd "$T" || exit 1
+end_item
+
 # ---- autoresearch ----
 
 session() { # session NAME [FLAT]: the session of pi-autoresearch in the older flat layout where FLAT is given

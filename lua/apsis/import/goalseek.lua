@@ -11,7 +11,37 @@ local goalseek = {}
 
 local presets = { claude_code = "claude", claude = "claude", codex = "codex", gemini = "gemini", opencode = "opencode" }
 
--- The agent of config/project.yaml: preset, model and timeout; nil if it names none.
+-- Words for "the agent's own model".
+local own_model = { default = true, auto = true, [""] = true }
+
+-- How codex is given goalseek's settings for it: an option and what stands before the value.
+local codex_settings = { reasoning_effort = "model_reasoning_effort=", model_catalog_json = "model_catalog_json=" }
+
+-- The arguments that a role of config/project.yaml adds to its agent's; reports what became of its other keys.
+local function args_of(role, from, preset, report, label)
+  local args = {}
+  for index, word in ipairs(type(role.extra_args) == "table" and role.extra_args or {}) do
+    args[index] = tostring(word)
+  end
+  local function key(name) return ("provider.%s.%s"):format(from, name) end
+  if #args > 0 then report:add("mapped", key "extra_args", "provider.args", label) end
+  for _, name in ipairs { "model_catalog_json", "reasoning_effort" } do
+    if type(role[name]) == "string" and preset == "codex" then
+      args[#args + 1], args[#args + 2] = "-c", codex_settings[name] .. role[name]
+      report:add("mapped", key(name), "provider.args", label)
+    end
+  end
+  for name, why in pairs {
+    executable = "a preset starts its agent from PATH; provider: {run: [...]} starts another program",
+    parallel_runs = "trajectory: {enabled: true, k_candidates: N} asks for several answers" } do
+    if type(role[name]) == "string" or type(role[name]) == "table" and role[name].enabled then
+      report:add("not_taken_over", key(name), why, label)
+    end
+  end
+  return #args > 0 and args or nil
+end
+
+-- The agent of config/project.yaml: preset, model, arguments and timeout; nil if it names none.
 local function agent_of(dir, report)
   local path = dir .. "/config/project.yaml"
   local text = common.is_file(path) and common.read_text(path)
@@ -38,7 +68,9 @@ local function agent_of(dir, report)
     report:add("not_needed", "provider.hypothesis", "one provider proposes and implements; steps: [plan, implement] "
       .. "in provider asks it twice", manifest.display(path))
   end
-  return { { "kind", "command" }, { "preset", preset }, { "model", type(role.model) == "string" and role.model or nil },
+  local model = type(role.model) == "string" and not own_model[role.model] and role.model or nil
+  return { { "kind", "command" }, { "preset", preset }, { "model", model },
+    { "args", args_of(role, from, preset, report, manifest.display(path)) },
     { "timeout_sec", type(role.timeout_sec) == "number" and role.timeout_sec or nil } }
 end
 

@@ -62,6 +62,9 @@ keys.llm = {
   random_seed = map("integer", "provider.models[].parameters.seed"),
   reasoning_effort = map("string", "provider.models[].parameters.reasoning_effort"),
   provider = map("string", "provider.kind"),
+  claude_code_options = map("any", "provider.max_turns"),
+  cli_path = lost("any", "a preset starts its agent from PATH; provider: {run: [...]} starts another program"),
+  cwd = drop("any", "an agent works in the candidate's checkout"),
   system_message = drop("any", "the instructions are program.md; the config's prompt.system_message is there"),
   manual_mode = lost("any", "no model is asked by hand; `apsis direct` steers a run"),
   init_client = drop("any", "a client of Python's; a provider of kind lua or command takes its place"),
@@ -74,7 +77,7 @@ keys.llm = {
 keys.model = { name = map("string", "provider.models[].name"), weight = map("number", "provider.models[].weight") }
 for _, name in ipairs { "api_base", "api_key", "temperature", "top_p", "max_tokens", "timeout", "retries",
   "retry_delay", "random_seed", "reasoning_effort", "provider", "system_message", "manual_mode", "init_client",
-  "max_budget_usd", "max_ai_credits", "allow_all_tools" } do
+  "max_budget_usd", "max_ai_credits", "allow_all_tools", "claude_code_options", "cli_path", "cwd" } do
   keys.model[name] = keys.llm[name]
 end
 keys.model.api_base = map("string", "provider.models[].base_url")

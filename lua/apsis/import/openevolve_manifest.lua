@@ -197,6 +197,35 @@ local function agent_of(plan, models)
   end
 end
 
+-- What a chat model is given and an agent has no option for.
+local of_chat = { "temperature", "top_p", "max_tokens", "random_seed" }
+
+-- An agent's keys of the manifest; reports what they are made of.
+local function agent_keys(plan, agent, model)
+  local llm, report = plan.settings.llm, plan.report
+  local function given(name)
+    local own = model and model[name]
+    if own == nil then return llm[name] end
+    return own
+  end
+  local options = given "claude_code_options"
+  local turns = type(options) == "table" and math.tointeger(tonumber(options.max_turns)) or nil
+  local effort = given "reasoning_effort"
+  for _, prefix in ipairs { "llm.", "llm.models[1]." } do
+    for _, name in ipairs(of_chat) do
+      report:amend(prefix .. name, "the agent has no option for it", "not_taken_over")
+    end
+    report:amend(prefix .. "reasoning_effort", "provider.args (--effort)")
+    if not turns then
+      report:amend(prefix .. "claude_code_options", "of its keys only max_turns is known", "not_taken_over")
+    end
+    report:amend(prefix .. "timeout", "provider.timeout_sec")
+  end
+  return { { "kind", "command" }, { "preset", agent }, { "model", model and model.name },
+    { "args", effort and { "--effort", effort } or nil }, { "max_turns", turns },
+    { "timeout_sec", given "timeout" }, { "retries", llm.retries } }
+end
+
 function Draft:provider(plan)
   local llm = plan.settings.llm
   local models = ensemble.of(llm, plan.options, plan.report)
@@ -206,8 +235,7 @@ function Draft:provider(plan)
     for index = 2, #models do
       ensemble.left_out(plan.report, llm, models[index], "is not the first, and an agent is asked with one")
     end
-    self:line("provider: %s", common.flow { { "kind", "command" }, { "preset", agent },
-      { "model", models[1] and models[1].name }, { "timeout_sec", llm.timeout } })
+    self:line("provider: %s", common.flow(agent_keys(plan, agent, models[1])))
     return self:line("")
   end
   if #models == 0 then return self:no_model(plan) end
