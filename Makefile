@@ -167,7 +167,7 @@ test-agents: deps-test ## run five coding agents, installed from npm, against st
 	@$(MAKE) --no-print-directory $(BUILD)/apsis $(AGENTS)
 	@APSIS=$(abspath $(BUILD)/apsis) AGENTS=$(abspath $(BUILD)/agents) prove -j5 --exec tests/run tests/agents/*.t
 
-test-slurm: deps-test ## measure on four real Slurm nodes on this machine, as root; two minutes (KILLS=100 AWAY=60: more)
+test-slurm: deps-test ## measure on four real Slurm nodes on this machine, as root; five minutes (KILLS=100 AWAY=60: more)
 	@.ci/deps slurm
 	@$(MAKE) --no-print-directory $(BUILD)/apsis
 	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) tests/run tests/cluster/slurm.t

@@ -53,6 +53,17 @@ disown $VICTIM
 at_end+=("kill $VICTIM 2>/dev/null")
 export MY_API_KEY=secret-of-the-environment-1 VERY_HARMLESS=not-so-harmless
 
+# ON_NODES=1: what is measured runs through `apsis job`, on the nodes of a stand-in of Slurm.
+if [ -n "${ON_NODES:-}" ]; then
+    export FAKE=$T/fake PATH=$ROOT/tests/cluster/bin:$PATH
+    mkdir -p "$FAKE/jobs" "$XDG_CONFIG_HOME/apsis"
+    [ -z "${APSIS_CAGE:-}" ] || echo "APSIS_CAGE=$APSIS_CAGE" >"$FAKE/env"
+    echo "execution: {target: slurm, folder: $T/shared, poll_sec: 0.2}" >"$XDG_CONFIG_HOME/apsis/config.yaml"
+    setsid "$ROOT/tests/cluster/nodes" >/dev/null 2>&1 &
+    disown $!
+    at_end+=('rm -rf "$FAKE"')
+fi
+
 attack() {
     name=$1 title=$2 expected=stopped may='' reason='' evidence=''
     item "$title"

@@ -143,9 +143,11 @@ wait "$pid"
 is "run" $? 0
 is "values" "$(numbers)" "1 2 "
 slurmd -N "$victim" -f "$SLURM_CONF"
-sleep 1
-scontrol update NodeName="$victim" State=RESUME # Slurm drains a node whose job it could not end
-wait_for "the node is back" 30 sh -c '[ "$(sinfo -h -N -o %t | grep -cx idle)" = 4 ]'
+is_back() { # Slurm drains a node whose job it could not end
+    scontrol update NodeName="$victim" State=RESUME
+    [ "$(sinfo -h -N -o %t | grep -cx idle)" = 4 ]
+}
+wait_for "the node is back" 30 is_back
 : >"$T/dies.evaluations"
 start_run --iterations 1
 wait_for "it runs" 20 begun dies 1
