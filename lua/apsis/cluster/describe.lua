@@ -5,7 +5,7 @@ local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"
 local schema = require "apsis.project.schema"
-local sha256 = require "apsis.cli.sha256"
+local sha256 = require "apsis.project.sha256"
 local wait = require "apsis.wait"
 
 local describe = {}

@@ -10,7 +10,7 @@ local fs = require "apsis.fs"
 local host = require "apsis.host"
 local quoted = require("apsis.project.path").quoted
 local state = require "apsis.state"
-local sha256 = require "apsis.cli.sha256"
+local sha256 = require "apsis.project.sha256"
 
 local evaluations = {}
 
