@@ -52,7 +52,7 @@ function describe.job(world, folder, slot, record, request, ordinal)
   }
   job.key = sha256.hex(json.encode(job, { sorted = true })):sub(1, DIGITS)
   job.env = environment.passed(world.manifest.verification.pass_env)
-  job.created = wait.time()
+  job.created, job.hide = wait.time(), json.array(world.here.cage.hide) -- a node may have these folders, too
   return job
 end
 

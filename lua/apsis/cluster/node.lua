@@ -54,6 +54,8 @@ local function world_of(job, dir)
   end
   local executor, message = here.open(self, { workdir = top, gitdir = store })
   if not executor then self:fail(message, 3) end
+  for _, path in ipairs(job.hide) do executor.cage:hides(path) end
+  executor.cage:hides_others()
   self.executor, self.here = executor, executor
   local open = executor.cage.open
   if open then self:log("warn", open .. ", so commands may write whatever you may there") end
