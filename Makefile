@@ -165,7 +165,9 @@ AGENTS := $(BUILD)/agents/installed
 test-agents: deps-test ## run five coding agents, installed from npm, against stand-ins for their models
 	@.ci/deps agents
 	@$(MAKE) --no-print-directory $(BUILD)/apsis $(AGENTS)
-	@APSIS=$(abspath $(BUILD)/apsis) AGENTS=$(abspath $(BUILD)/agents) prove -j5 --exec tests/run tests/agents/*.t
+	@rm -f $(BUILD)/agents-cells && touch $(BUILD)/agents-cells
+	@APSIS=$(abspath $(BUILD)/apsis) AGENTS=$(abspath $(BUILD)/agents) CELLS=$(abspath $(BUILD)/agents-cells) \
+	    prove -j5 --exec tests/run tests/agents/*.t; code=$$?; tests/agents/table $(BUILD)/agents-cells; exit $$code
 
 test-slurm: deps-test ## measure on four real Slurm nodes on this machine, as root; five minutes (KILLS=100 AWAY=60: more)
 	@.ci/deps slurm

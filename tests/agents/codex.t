@@ -13,5 +13,5 @@ wire_api = "responses"
 request_max_retries = 1
 stream_max_retries = 1
 END
-scenarios codex 'model: mock-1, price: {input: 2, output: 10}'
+scenarios codex 'model: mock-1, price: {input: 5, output: 20}'
 finish

@@ -6,5 +6,5 @@ export GEMINI_API_KEY=$MARK GOOGLE_GEMINI_BASE_URL=$URL
 mkdir -p "$HOME/.gemini"
 echo '{"security": {"auth": {"selectedType": "gemini-api-key"}}}' >"$HOME/.gemini/settings.json"
 SLOW='over its limit|rate limit|500'
-scenarios gemini 'model: gemini-2.5-flash, price: {input: 2, output: 10}'
+scenarios gemini 'model: gemini-2.5-flash, price: {input: 5, output: 20}'
 finish

@@ -6,6 +6,11 @@ model_server.py PORT_FILE WORD_FILE LOG_FILE
 It speaks Anthropic's messages, OpenAI's responses and chat completions, and Gemini's generateContent, each as a stream
 or at once. WORD_FILE has one word, which decides what a conversation does:
   improve, worse   the agent writes 25 or 7 to value.txt by a tool of its own, then ends with a few words
+  scope            it writes to propose.lua, which is read_only
+  shell            it writes 26 by a shell command with a redirection
+  daemon           it writes 27 by one that leaves a daemon
+  hang             it starts a shell command that does not end
+  endless          it writes 28 by a shell command, and then calls its shell again and again
   silence          no answer at all
   401, 429, 500    that HTTP status
   drive            the agent drives apsis through its MCP tools: it begins with status, does what each result says is
@@ -24,19 +29,17 @@ import time
 
 PORT_FILE, WORD_FILE, LOG_FILE = sys.argv[1:]
 TRACE = os.environ.get("SERVER_TRACE")
-NUMBERS = itertools.count(1) # calls of tools need ids of their own
 PROMPT, ANSWER = 1200, 34
+CALLS = itertools.count(1)  # calls of tools need ids of their own
 WORDS = "I changed the value.\nASI learned=it was tried"
 
 
-def write_call(tools, folder, text, into=""):
-    """A call that writes value.txt, by a tool that the agent has: (name, arguments), or None. into: another folder."""
-    path = (into + "/" if into else folder + "/" if folder else "") + "value.txt"
-    command = "printf '%s\\n' '" + text + "' > " + (into + "/" if into else "") + "value.txt"
+def shell_call(tools, command):
+    """A call of the agent's shell: (name, arguments), or None."""
     for name, arguments in (
-        ("Bash", {"command": command, "description": "write the value"}),
-        ("bash", {"command": command, "description": "write the value"}),
-        ("write_file", {"file_path": path, "content": text + "\n"}),
+        ("Bash", {"command": command, "description": "a command"}),
+        ("bash", {"command": command, "description": "a command"}),
+        ("run_shell_command", {"command": command, "description": "a command"}),
         ("exec_command", {"cmd": command}),
         ("shell_command", {"command": command}),
         ("shell", {"command": ["bash", "-lc", command]}),
@@ -44,6 +47,28 @@ def write_call(tools, folder, text, into=""):
         if name in tools:
             return name, arguments
     return None
+
+
+def write_calls(tools, folder, path, text):
+    """The calls that write a file, one after the other, by a tool for files if there is one that needs no patch."""
+    path = folder + "/" + path if folder else path
+    if "Read" in tools and "Write" in tools:
+        return [("Read", {"file_path": path}), ("Write", {"file_path": path, "content": text + "\n"})]
+    if "write_file" in tools:
+        return [("write_file", {"file_path": path, "content": text + "\n"})]
+    return [shell_call(tools, "printf '%s\\n' '" + text + "' > " + path)]
+
+
+def calls_of(word, tools, folder):
+    if word == "scope":
+        return write_calls(tools, folder, "propose.lua", "return nil")
+    commands = {"shell": "echo 26 | cat > value.txt", "hang": "sleep 3600",
+                "daemon": "echo 27 > value.txt; setsid sleep 3600 > /dev/null 2>&1 < /dev/null &"}
+    if word in commands:
+        return [shell_call(tools, commands[word])]
+    if word == "endless":
+        return [shell_call(tools, "echo 28 > value.txt")] + 1000 * [shell_call(tools, "true")]
+    return write_calls(tools, folder, "value.txt", "25" if word == "improve" else "7")
 
 
 def strings(value):
@@ -71,7 +96,10 @@ def drive_call(tools, texts):
     last = texts[-1]
     into = re.findall(r"^directory: (.*)$", last, re.M)
     if into:
-        return write_call(tools, "", "25", into[0])
+        path = into[0] + "/value.txt"
+        if "write_file" in tools:
+            return "write_file", {"file_path": path, "content": "25\n"}
+        return shell_call(tools, "echo 25 > '" + path + "'")
     told = re.findall(r"^next: (.*)$", "\n".join(texts), re.M)[-1]
     if "it is kept" in told or "stop here" in told:
         return None
@@ -93,7 +121,7 @@ class Anthropic:
 
     def answer(self, model, call):
         if call:
-            block = {"type": "tool_use", "id": f"toolu_{next(NUMBERS)}", "name": call[0], "input": call[1]}
+            block = {"type": "tool_use", "id": f"toolu_{next(CALLS)}", "name": call[0], "input": call[1]}
             empty, delta = {**block, "input": {}}, {"type": "input_json_delta", "partial_json": json.dumps(call[1])}
         else:
             block = {"type": "text", "text": WORDS}
@@ -127,7 +155,7 @@ class Responses:
 
     def answer(self, model, call):
         if call:
-            item = {"type": "function_call", "id": "fc_1", "call_id": f"call_{next(NUMBERS)}", "name": call[0],
+            item = {"type": "function_call", "id": f"fc_{next(CALLS)}", "call_id": f"call_{next(CALLS)}", "name": call[0],
                     "arguments": json.dumps(call[1]), "status": "completed"}
             space, _, name = call[0].rpartition("__")  # a namespace's tool
             if space:
@@ -158,7 +186,7 @@ class Chat:
     def answer(self, model, call):
         message = {"role": "assistant", "content": None if call else WORDS}
         if call:
-            message["tool_calls"] = [{"index": 0, "id": f"call_{next(NUMBERS)}", "type": "function",
+            message["tool_calls"] = [{"index": 0, "id": f"call_{next(CALLS)}", "type": "function",
                                       "function": {"name": call[0], "arguments": json.dumps(call[1])}}]
         stop = "tool_calls" if call else "stop"
         usage = {"prompt_tokens": PROMPT, "completion_tokens": ANSWER, "total_tokens": PROMPT + ANSWER}
@@ -186,7 +214,7 @@ class Gemini:
     def answer(self, model, call):
         part = {"text": WORDS}
         if call:
-            part = {"functionCall": {"name": call[0], "args": call[1], "id": f"f{next(NUMBERS)}"}}
+            part = {"functionCall": {"name": call[0], "args": call[1], "id": f"f{next(CALLS)}"}}
         usage = {"promptTokenCount": PROMPT, "candidatesTokenCount": ANSWER, "totalTokenCount": PROMPT + ANSWER}
         whole = {"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
                  "usageMetadata": usage, "modelVersion": model}
@@ -272,12 +300,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if word == "silence":
             time.sleep(3600)
         folder = re.search(r"(/[^\s\\\"`<]*/apsis/[0-9a-f]{16}/provide-\d+)", json.dumps(body))
-        call = None
         if word == "drive":
             texts = ["\n".join(strings(one)) for one in protocol.results(body)]
             call = tools and drive_call(tools, texts)
-        elif tools and not results:
-            call = write_call(tools, folder and folder.group(1), "25" if word == "improve" else "7")
+        else:
+            calls = calls_of(word, tools, folder and folder.group(1)) if tools else []
+            call = calls[results] if results < len(calls) else None
         whole, events = protocol.answer(model, call)
         if body.get("stream") or "stream" in self.path:
             return self.send_events(events)

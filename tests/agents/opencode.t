@@ -7,7 +7,7 @@ mkdir -p "$XDG_CONFIG_HOME/opencode"
 cat >"$XDG_CONFIG_HOME/opencode/opencode.json" <<END
 {"provider": {"local": {"npm": "@ai-sdk/openai-compatible", "name": "local",
   "options": {"baseURL": "$URL/v1", "apiKey": "{env:OPENCODE_TEST_KEY}"},
-  "models": {"mock-1": {"name": "mock-1", "cost": {"input": 2, "output": 10}}}}}}
+  "models": {"mock-1": {"name": "mock-1", "cost": {"input": 5, "output": 20}}}}}}
 END
 SLOW='over its limit|rate limit|500'
 scenarios opencode 'model: local/mock-1'

@@ -96,4 +96,18 @@ apsis setup
 like "price without tokens" "$out$err" "provider.price: needs tokens to count"
 end_item
 
+item "an answer that claude ended at max_turns, with exit code 1, counts as it is"
+stand_in claude <<'END'
+{"type":"result","subtype":"error_max_turns","is_error":true,"num_turns":6,"session_id":"s-2","total_cost_usd":0.02,"usage":{"input_tokens":100,"output_tokens":10}}
+END
+echo 'exit 1' >>"$T/agents/claude"
+new_project limited
+apsis baseline
+provider 'preset: claude, max_turns: 6'
+apsis run --iterations 1
+is "outcome" "$(field 1 outcome)" kept
+is "tokens" "$(field 1 tokens)" 110
+is "cost" "$(field 1 cost)" 0.02
+end_item
+
 finish

@@ -93,6 +93,7 @@ function failure.of(spec, result, message, found)
   local gone = missing(result, message)
   if gone then return { text = name .. " " .. gone } end
   local how = ending(spec, result)
+  if found and found.ended and result.outcome == "exit" then return nil end -- at a limit of the manifest's
   if not how and not (found and found.error) then return nil end
   local line = said(result, found)
   if result.outcome ~= "exit" then -- what it printed before does not explain it

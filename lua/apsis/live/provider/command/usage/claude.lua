@@ -20,7 +20,8 @@ function claude.read(found, object)
     cached = cached, output = found.number(usage.output_tokens), usd = object.total_cost_usd }
   found.text, found.session, found.turns = object.result, object.session_id, object.num_turns
   found.model, found.denied = next(found.table(object.modelUsage)), denied(object.permission_denials)
-  if not object.is_error or limits[object.subtype] then return end
+  found.ended = limits[object.subtype]
+  if not object.is_error or found.ended then return end
   found.status, found.error = object.api_error_status, object.result or object.subtype
 end
 
