@@ -155,7 +155,7 @@ end
 
 local FILE <const> = "file " -- before the name of a file beside the commit
 
--- What a world measures by: { verification, metric, files, a room's key, "file PATH" = hex digits; apart: as given, else
+-- What a world measures by: { verification, metric, files, a room's key, "file PATH" = hex digits; apart: as given, or
 -- as now }. A project with a branch of its own has the files of that branch, whose baselines follow it.
 function evaluator.digest(world, apart)
   local found = { apart = apart or apart_of(world.manifest) }
