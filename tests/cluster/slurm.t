@@ -147,7 +147,7 @@ is_back() { # Slurm drains a node whose job it could not end
     scontrol update NodeName="$victim" State=RESUME
     [ "$(sinfo -h -N -o %t | grep -cx idle)" = 4 ]
 }
-wait_for "the node is back" 30 is_back
+wait_for "the node is back" 90 is_back
 : >"$T/dies.evaluations"
 start_run --iterations 1
 wait_for "it runs" 20 begun dies 1
