@@ -1,6 +1,7 @@
 #!/bin/bash
 # anchors: a run of more candidates than keep refs. Older ones lose their refs, and are shown, compared, cloned and gone
 # on from as before.
+UNDISTURBED=1 # by tests/beside_gc: of two git gc the second does not begin
 . tests/cli/lib.sh || exit 1
 
 refs() { git for-each-ref --format='%(refname:lstrip=3)' refs/apsis/tiny | tr '\n' ' '; }

@@ -9,7 +9,7 @@ APSIS=${APSIS:-$ROOT/build/apsis}
 case $APSIS in /*) ;; *) APSIS=$ROOT/$APSIS ;; esac
 [ -x "$APSIS" ] || { echo "Bail out! no program at $APSIS"; exit 1; }
 
-T=$(mktemp -d "${TMPDIR:-/tmp}/apsis-test.XXXXXX") && T=$(cd "$T" && pwd -P) || { # it is removed at the end
+T=$(mktemp -d "${TMPDIR:-/tmp}/${UNDISTURBED:+undisturbed-}apsis-test.XXXXXX") && T=$(cd "$T" && pwd -P) || { # it is removed at the end
     echo "Bail out! no temporary directory"
     exit 1
 }

@@ -7,10 +7,10 @@ local tap = require "tap"
 local test, equal, matches, raises = tap.test, tap.equal, tap.matches, tap.raises
 
 local run = scratch.run
-local inside = scratch.with [[git init -q -b main repo; cd repo; mkdir d; printf 'one\ntwo\n' > a; printf '#!/bin/sh\n' > b.sh
+local inside = scratch.with([[git init -q -b main repo; cd repo; mkdir d; printf 'one\ntwo\n' > a; printf '#!/bin/sh\n' > b.sh
   chmod +x b.sh; printf c > d/c; git add .; git commit -qm 'first
 
-body']]
+body']], true)
 
 -- Each method with arguments that it takes: t is a text, o options, which may be left out.
 local calls = {
