@@ -34,11 +34,13 @@ function wait.timer(seconds) end
 function wait.sleep(seconds) end
 
 ---Waits until standard input has something to read, or has ended; in the scheduler's current task it yields meanwhile.
----What Lua's own buffer holds does not count: io.stdin:setvbuf "no".
----@return true? ready nil: "EINTR", a trapped signal ended a blocking wait
+---What Lua's own buffer holds does not count: io.stdin:setvbuf "no". Raises if most is not from 0 to 1048576.
+---@param most? integer read what is there, up to this many bytes; 0 (the default): read nothing
+---@return true|string|nil ready the bytes read ("" at the end); true if none were asked for; nil: "EINTR", a trapped
+---signal ended a blocking wait
 ---@return string? message
 ---@return string? code
-function wait.input() end
+function wait.input(most) end
 
 ---Seconds of a clock that never jumps (CLOCK_MONOTONIC); only differences are meaningful.
 ---@return number

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "wait/lwait.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -15,6 +16,7 @@
 
 #define TIMER "apsis.timer"
 #define INPUT "apsis.input"
+#define INPUT_MOST (1 << 20)
 
 static const char task_key;     /* its address is the registry key of the scheduler's current task */
 static int interrupts_reported; /* the count last reported to Lua; a higher one ends a wait at once */
@@ -284,22 +286,34 @@ static long long input_deadline_ns(void *self)
 
 static const struct ap_waitable_ops input_ops = {input_fds, input_step, input_done, input_deadline_ns};
 
-static int input_k(lua_State *L, int status, lua_KContext ctx)
+static int input_k(lua_State *L, int status, lua_KContext most)
 {
     if (!input_done(lua_touserdata(L, 1)))
-        return status == AP_LWAIT_INTERRUPTED ? ap_lwait_fail_interrupted(L) : ap_lwait_await(L, 1, input_k, ctx);
-    lua_pushboolean(L, 1);
+        return status == AP_LWAIT_INTERRUPTED ? ap_lwait_fail_interrupted(L) : ap_lwait_await(L, 1, input_k, most);
+    if (most == 0) {
+        lua_pushboolean(L, 1);
+        return 1;
+    }
+    luaL_Buffer buffer;
+    char *bytes = luaL_buffinitsize(L, &buffer, (size_t)most);
+    ssize_t count;
+    do
+        count = read(STDIN_FILENO, bytes, (size_t)most);
+    while (count < 0 && errno == EINTR);
+    luaL_pushresultsize(&buffer, count > 0 ? (size_t)count : 0); /* an error is the end */
     return 1;
 }
 
-/* input() -> true | nil, err, code */
+/* input([most]) -> true or bytes | nil, err, code */
 static int l_wait_input(lua_State *L)
 {
+    lua_Integer most = luaL_optinteger(L, 1, 0);
+    luaL_argcheck(L, most >= 0 && most <= INPUT_MOST, 1, "from 0 to 1048576 bytes");
     lua_settop(L, 0);
     struct input *input = ap_own_new(L, sizeof *input, INPUT, nothing_to_close);
     input->base.ops = &input_ops;
     input->base.own.open = true;
-    return ap_lwait_await(L, 1, input_k, 0);
+    return ap_lwait_await(L, 1, input_k, (lua_KContext)most);
 }
 
 /* ---- clocks, signals, the task ---- */

@@ -140,6 +140,20 @@ send '{"jsonrpc":"2.0","id":9,"result":{}}'
 request ping
 end_item
 
+item "a message of more than 4 MB is refused and not kept; several in one write are all answered"
+head -c 6000000 /dev/zero | tr '\0' x >&"$to"
+send ''
+receive
+is "error" "$(json error.message)" "a message has at most 4 MB"
+kb=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$server/status")
+ok "memory: $kb kB" test "$kb" -lt $((${APSIS_SANITIZED:-0} ? 400000 : 40000))
+printf '{"jsonrpc":"2.0","id":71,"method":"ping"}\n{"jsonrpc":"2.0","id":72,"method":"ping"}\n' >&"$to"
+receive
+is "first" "$(json id)" 71
+receive
+is "second" "$(json id)" 72
+end_item
+
 item "it ends when the client closes its end"
 exec {to}>&-
 wait "$server"

@@ -133,6 +133,11 @@ tap.test("closing a suspended task kills what it runs", function()
   tap.raises("closed", handle.pid, handle)
 end)
 
+tap.test("input reads a limited number of bytes", function()
+  tap.raises("from 0 to 1048576 bytes", wait.input, -1)
+  tap.raises("from 0 to 1048576 bytes", wait.input, 1048577)
+end)
+
 tap.test("trapped signals are counted, named, and end waits", function()
   assert(wait.trap() and wait.trap())
   local count = wait.interrupts()

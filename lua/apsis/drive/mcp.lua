@@ -12,6 +12,7 @@ local Server = {}
 Server.__index = Server
 
 local VERSIONS <const> = { "2025-11-25", "2025-06-18", "2025-03-26" } -- the newest first
+local LARGEST <const> = 4 << 20 -- bytes of a message
 local PARSE, REQUEST, METHOD, PARAMS <const> = -32700, -32600, -32601, -32602
 
 local INSTRUCTIONS <const> = "apsis measures changes to this project and decides which are kept; you propose them. "
@@ -83,11 +84,33 @@ local function answer(self, line)
   if #responses > 0 then self:send(json.array(responses)) end
 end
 
--- Serves until the client closes its end. next_line() -> a line, or nil; called in a task. dir: the project.
-function mcp.serve(dir, next_line, output)
+-- Lines of what next_block() gives, without their ends; false for one of more than LARGEST bytes, which is not kept.
+local function lines(next_block)
+  local block, at, pieces, size = "", 1, {}, 0
+  return function()
+    repeat
+      local stop = block:find("\n", at, true)
+      size = size + (stop or #block + 1) - at
+      pieces[#pieces + 1] = size <= LARGEST and block:sub(at, (stop or 0) - 1) or nil
+      if not stop then block, at = next_block() or "", 1 else at = stop + 1 end
+      if stop or block == "" then
+        local line = size <= LARGEST and table.concat(pieces)
+        pieces, size = {}, 0
+        if stop or line ~= "" then return line end
+      end
+    until block == ""
+  end
+end
+
+-- Serves until the client closes its end. next_block() -> bytes, "" at the end; called in a task. dir: the project.
+function mcp.serve(dir, next_block, output)
   local self = setmetatable({ dir = dir, output = output, ended = false }, Server)
-  for line in next_line do
-    if line:find "%S" then tasks.beside(function() answer(self, line) end) end
+  for line in lines(next_block) do
+    if not line then
+      self:send { jsonrpc = "2.0", id = json.null, error = failure(REQUEST, "a message has at most 4 MB") }
+    elseif line:find "%S" then
+      tasks.beside(function() answer(self, line) end)
+    end
   end
   self.ended = true
 end

@@ -4,6 +4,8 @@ local mcp = require "apsis.drive.mcp"
 local running = require "apsis.live.running"
 local wait = require "apsis.wait"
 
+local BLOCK <const> = 65536
+
 local command = { place = 54, summary = "serve a coding agent its tools: an MCP server on stdio",
   example = "claude mcp add apsis -- apsis mcp" }
 
@@ -12,18 +14,11 @@ function command.options(parser)
     :show_default(false):argname "DIR"
 end
 
--- A line of standard input, waited for in a task.
-local function next_line()
-  wait.input()
-  return io.read "L"
-end
-
 function command.run(args)
   local dir, message = fs.realpath(args.directory)
   if not dir then return 2, message end
   wait.trap()
-  io.stdin:setvbuf "no"
-  running.as_task(function() return mcp.serve(dir, next_line, io.stdout) end)
+  running.as_task(function() return mcp.serve(dir, function() return wait.input(BLOCK) end, io.stdout) end)
   return 0
 end
 
