@@ -131,7 +131,7 @@
 ---@field edits? table<string, string|false|{bytes: string, mode: string}>
 ---@field measure? (apsis.Candidate|string)[] verify these again, interleaved; outcome `measured`
 ---@field repeats? integer with measure
----@field stage? integer with measure
+---@field stage? integer with measure; default: the stage of each candidate's value, its last one
 ---@field items? string[] with measure
 ---@field split? string with measure
 ---@field ask? string|table[] a question to the provider; outcome `asked`, the answer in the line

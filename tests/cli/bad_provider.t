@@ -506,7 +506,7 @@ for preset in claude codex gemini opencode pi; do
 done
 for key in 'model: m' 'timeout_sec: 3' 'retries: 3' 'env: {A: b}'; do
     sed -i "s/^provider:.*/provider: {use: other.lua, $key}/" manifest.yaml
-    apsis status
+    apsis run
     is "kind lua, $key" "$code" 2
     like "kind lua, $key" "$err" "provider.${key%%:*}: does not belong to kind lua"
 done

@@ -267,4 +267,30 @@ apsis status
 like "said" "$code $err" "^2 .*manifest.yaml:[0-9]+: metric.tie_breaker: has no effect with acceptance \(manifest.yaml:[0-9]+\), .*remove it"
 end_item
 
+item "with stages, values are measured again at the stage that they are of, also in the final comparison"
+new_project stages
+cat >evaluate.sh <<'END'
+echo "METRIC score=$(($1 * 1000 + $(cat value.txt)))"
+END
+cat >manifest.yaml <<'END'
+version: 1
+project: {name: tiny}
+files: [{path: value.txt, mode: writable}]
+provider: {kind: lua, use: propose.lua}
+verification:
+  commands: [{name: quick, run: sh evaluate.sh 1, stage: 1}, {name: full, run: sh evaluate.sh 2, stage: 2}]
+metric: {name: score, direction: higher}
+acceptance: {baseline: 5}
+budget: {iterations: 3}
+END
+commit stages
+apsis baseline
+is "baseline" "$(field 0 primary_metric) $(field 0 samples)" "2000 [2000,2000,2000,2000,2000]"
+apsis run
+like "kept at the last stage" "$(grep -o '"outcome":"kept","parents":[^]]*\],"planned":[^,]*,"primary_metric":[0-9]*' logs/results.jsonl | tail -1)" ':20[0-9]*$'
+unlike "no value is of another stage" "$(grep -o '"samples":\[[^]]*\]' logs/results.jsonl)" '[[,]1[0-9][0-9][0-9][],]'
+unlike "nothing changed" "$err" "is not the same when it is measured again"
+like "the final comparison" "$out" "gained"
+end_item
+
 finish

@@ -17,9 +17,8 @@ function decide.reason(engine, outcome, value)
 end
 
 -- The extra measurements that an accept asked for: each of ids in turn, `repeats` times, interleaved; shuffled: in a
--- new random order each time, so that drift cancels.
+-- new random order each time, so that drift cancels. At the stage asked for, else at that of each one's value.
 function decide.measure(engine, slot, request, trace)
-  local once = { repeats = 1, stage = request.stage, items = request.items, split = request.split }
   local order = request.shuffled and random.stream(engine.seed, slot.number, "order")
   for _ = 1, request.repeats or 1 do
     local ids = order and order:shuffle(table.move(request.ids, 1, #request.ids, 1, {})) or request.ids
@@ -27,7 +26,8 @@ function decide.measure(engine, slot, request, trace)
       local own = slot.candidate and slot.candidate.id == id and slot.candidate
       local record = own or engine.history:get(id)
       if not record then return nil, ("measure: no candidate %s"):format(tostring(id)) end
-      local measurement = engine.world:verify(slot, record, once)
+      local measurement = engine.world:verify(slot, record, { repeats = 1, items = request.items, split = request.split,
+        stage = request.stage or (own and slot or record).stage, usual = request.stage == nil })
       engine.budget:measured(slot)
       trace[#trace + 1] = { id = id, value = measurement.value }
       if own and measurement.value then

@@ -85,7 +85,7 @@ local unanswered = setmetatable({}, { __tostring = function() return "the record
 -- A recorded sample of a candidate that accept has not been given yet: this line's own first. Of some items, of another
 -- split or stage only this line's: what the others are of, the recording does not say.
 local function sample_of(self, id, request)
-  local own = request.stage or request.items or request.split
+  local own = request.stage and not request.usual or request.items or request.split
   local found
   for _, sample in ipairs(self.samples[id] or {}) do
     local free = not sample.taken and sample.at >= self.from
