@@ -192,6 +192,32 @@ is "exit" "$code" 0
 is "another run" "$(json line.run)" 2
 end_item
 
+item "what is refused does not wait in the inbox, and uses no budget later"
+PROVIDER='' new_project refused
+apsis baseline -q
+cp manifest.yaml "$T/manifest.yaml"
+sed -i 's/run: sh evaluate.sh/run: sh -e evaluate.sh/' manifest.yaml
+echo 1 >value.txt
+apsis submit
+is "exit" "$code" 2
+like "message" "$err" "values would not compare"
+unlike "message" "$err" "waits in the inbox"
+apsis next
+is "exit of next" "$code" 2
+apsis submit --timeout 60
+is "exit with a deadline" "$code" 2
+like "text" "$out" "s0003 was not tried: .*values would not compare"
+is "the inbox" "$(find .apsis/inbox -maxdepth 1 -name 's*.json')" ""
+apsis wait s0001 --json
+is "wait" "$code $(result)" "2 refused"
+cp "$T/manifest.yaml" manifest.yaml
+echo 2 >value.txt
+apsis submit
+is "exit" "$code" 0
+is "lines" "$(lines)" 2
+is "refs" "$(git for-each-ref | grep -c /submitted/)" 0
+end_item
+
 item "patience and the target end it"
 PROVIDER='' STRATEGY='{use: hillclimb, options: {patience: 1}}' new_project patience
 apsis baseline -q

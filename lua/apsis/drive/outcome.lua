@@ -17,7 +17,7 @@ local nexts = {
   kept = "go on from it: `apsis next`, or change more and submit again",
   rejected = "change something else and submit again, or ask `apsis next`",
   pending = "wait again",
-  refused = "submit again without --id: it is then an experiment of its own",
+  refused = "put right what the reason names and submit again; without --id it is an experiment of its own",
   over = "a person can begin another run: `apsis run`, or `apsis submit --new-run`",
 }
 

@@ -15,7 +15,7 @@ local GO_ON <const> = "call next for a proposal and a checkout; or change files 
 local nexts = {
   kept = "it is kept; " .. GO_ON,
   rejected = "read the reason and try something else: " .. GO_ON,
-  refused = "call submit without id: it is then an experiment of its own",
+  refused = "put right what the reason names and call submit again; without id it is an experiment of its own",
   pending = 'call wait with {"id": "%s"}',
   over = "stop here and report the best to the user, with status; only a person begins another run, by `apsis run` or "
     .. "`apsis submit --new-run`",

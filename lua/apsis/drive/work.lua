@@ -3,6 +3,7 @@
 local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
+local inboxes = require "apsis.drive.inbox"
 local intake = require "apsis.drive.intake"
 local lock = require "apsis.live.lock"
 local outcome = require "apsis.drive.outcome"
@@ -14,6 +15,7 @@ local wait = require "apsis.wait"
 local work = {}
 
 local POLL_S <const> = 0.1
+local REFUSED <const> = 2 -- the exit code if the manifest, or what measures, is not as it has to be
 local IN_VAIN <const> = 20 -- times that a run took nothing of what is waited for: another process may be before it
 
 -- Stands in for a provider that the manifest lacks: only what was handed in is tried.
@@ -74,8 +76,14 @@ local function failed(home, id)
   return (editline.last(text):gsub("^apsis: ", ""))
 end
 
+-- Closes a request that the project refuses to try, unless another process has the run's lock: it may be at it.
+local function withdraw(home, id, reason)
+  local box, held <close> = inboxes.new(home), lock.take(home)
+  if held and box:read(id) then box:close(id, { refused = reason }) end
+end
+
 -- Waits until a request has its line or the loop is over; if nobody works on it, this process does (with a deadline:
--- one in the background). options: timeout_s, here (this process also with a deadline), quiet, look (what became of
+-- one in the background). A request that is refused does not wait any longer. options: timeout_s, here (this process also with a deadline), quiet, look (what became of
 -- it; default outcome.of). What `look` returns.
 function work.wait(self, id, options)
   local look = options.look or outcome.of
@@ -97,7 +105,10 @@ function work.wait(self, id, options)
     elseif free and (options.here or not deadline) then
       local done
       done, message, code, why = work.once(self.dir, options.quiet)
-      if not done and why ~= "LOCKED" then return nil, message, code end
+      if not done and why ~= "LOCKED" then
+        if code == REFUSED then withdraw(self.home, id, message) end
+        return nil, message, code
+      end
       vain = done and vain + 1 or vain
       if vain == IN_VAIN then return nil, id .. " cannot be worked off: its request is none that apsis wrote", 3 end
     end

@@ -156,6 +156,7 @@ function submit.run(args)
   local found
   found, message, code = work.wait(self, id, { timeout_s = args.timeout, quiet = args.json })
   if found then return outcome.print(found, args.json) end
+  if not inboxes.new(self.home):read(id) then return code, message end
   return code, ("%s; %s waits in the inbox: `apsis wait %s` goes on with it"):format(message, id, id)
 end
 
