@@ -161,4 +161,19 @@ is "exit" "$?" 0
 is "messages" "$(cat "$T/mcp.err")" ""
 end_item
 
+leftovers() { find "$T/tmp" -mindepth 1; }
+mkdir -p "$T/tmp"
+init='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}'
+status='{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"status"}}'
+list='{"jsonrpc":"2.0","id":3,"method":"tools/list"}'
+
+item "calls that run when the client closes its end are answered, and nothing is left"
+printf '%s\n' "$init" "$status" "$list" | TMPDIR=$T/tmp "$APSIS" mcp >"$T/answers" 2>"$T/mcp.err"
+is "exit" "$?" 0
+is "ids" "$(grep -o '"id":[0-9]' "$T/answers" | sort | tr '\n' ' ')" '"id":1 "id":2 "id":3 '
+like "status" "$(cat "$T/answers")" '"isError":false'
+is "messages" "$(cat "$T/mcp.err")" ""
+is "folders" "$(leftovers)" ""
+end_item
+
 finish

@@ -108,6 +108,7 @@ end
 function Scheduler:abandon()
   for _, entry in ipairs(self.waiting) do entry[2]:close() end
   for _, entry in ipairs(self.waiting) do coroutine.close(entry[1]) end
+  for index = self.first, self.last do coroutine.close(self.ready[index][1]) end
   self.waiting, self.ready, self.first, self.last, self.count = {}, {}, 1, 0, 0
 end
 

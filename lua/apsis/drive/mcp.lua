@@ -5,6 +5,7 @@ local host = require "apsis.host"
 local json = require "apsis.json"
 local tasks = require "apsis.core.tasks"
 local tools = require "apsis.drive.tools"
+local wait = require "apsis.wait"
 
 local mcp = {}
 
@@ -13,6 +14,7 @@ Server.__index = Server
 
 local VERSIONS <const> = { "2025-11-25", "2025-06-18", "2025-03-26" } -- the newest first
 local LARGEST <const> = 4 << 20 -- bytes of a message
+local FINISH_S <const> = 60 -- that calls have after the client has closed its end
 local PARSE, REQUEST, METHOD, PARAMS <const> = -32700, -32600, -32601, -32602
 
 local INSTRUCTIONS <const> = "apsis measures changes to this project and decides which are kept; you propose them. "
@@ -45,7 +47,9 @@ methods["tools/call"] = function(self, params)
   if not tool then return nil, failure(PARAMS, ("there is no tool %s"):format(tostring(params.name))) end
   if type(args) ~= "table" then return nil, failure(PARAMS, "arguments must be an object") end
   local wrong, text = tools.problem(tool, args), nil
-  if not wrong then text, wrong = tools.call(tool, args, self.dir, function() return self.ended end) end
+  if not wrong then text, wrong = tools.call(tool, args, self.dir, function()
+    return self.till and wait.now() > self.till
+  end) end
   return { content = json.array { { type = "text", text = text or wrong } }, isError = text == nil }
 end
 
@@ -66,7 +70,7 @@ local function response_to(self, message)
 end
 
 function Server:send(message)
-  if not message or self.ended then return end
+  if not message then return end
   self.output:write(json.encode(message), "\n")
   self.output:flush()
 end
@@ -102,9 +106,10 @@ local function lines(next_block)
   end
 end
 
--- Serves until the client closes its end. next_block() -> bytes, "" at the end; called in a task. dir: the project.
+-- Serves until the client closes its end; calls that still run then are answered. next_block() -> bytes, "" at the end;
+-- called in a task. dir: the project.
 function mcp.serve(dir, next_block, output)
-  local self = setmetatable({ dir = dir, output = output, ended = false }, Server)
+  local self = setmetatable({ dir = dir, output = output }, Server)
   for line in lines(next_block) do
     if not line then
       self:send { jsonrpc = "2.0", id = json.null, error = failure(REQUEST, "a message has at most 4 MB") }
@@ -112,7 +117,7 @@ function mcp.serve(dir, next_block, output)
       tasks.beside(function() answer(self, line) end)
     end
   end
-  self.ended = true
+  self.till = wait.now() + FINISH_S
 end
 
 return mcp

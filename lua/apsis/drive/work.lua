@@ -83,8 +83,8 @@ local function withdraw(home, id, reason)
 end
 
 -- Waits until a request has its line or the loop is over; if nobody works on it, this process does (with a deadline:
--- one in the background). A request that is refused does not wait any longer. options: timeout_s, here (this process also with a deadline), quiet, look (what became of
--- it; default outcome.of). What `look` returns.
+-- one in the background). A request that is refused does not wait any longer. options: timeout_s, here (this process
+-- also with a deadline), quiet, look (what became of it; default outcome.of). What `look` returns.
 function work.wait(self, id, options)
   local look = options.look or outcome.of
   local deadline = options.timeout_s and wait.now() + options.timeout_s
