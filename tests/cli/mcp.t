@@ -123,6 +123,26 @@ receive
 is "the other one after it" "$(json id)" slow
 end_item
 
+item "a text that no program can be given, and a file that has no end, are refused"
+call submit '{"title":"a\u0000b"}' true
+like "NUL" "$text" "submit: title has a NUL character"
+call direct '{"message":"'"$(head -c 140000 /dev/zero | tr '\0' x)"'"}' true
+like "long" "$text" "direct: message has 140000 bytes, and may have at most 100000"
+quotes=$(head -c 100000 /dev/zero | tr '\0' "'")
+call submit '{"dir":"/nowhere","title":"'"$quotes"'","hypothesis":"'"$quotes"'"}' true
+like "long ones that are not too long" "$text" "/nowhere"
+call metrics '{"text":"METRIC score=3\nMETRIC a\u0000b=1\n"}'
+like "a text of metrics may have one" "$text" '"score":3.*NUL in line'
+call metrics '{"file":"/dev/zero"}' true
+like "a device" "$text" "/dev/zero is not a regular file"
+echo "METRIC score=7" >"$T/log"
+call metrics '{"file":"'"$T/log"'"}'
+like "a log" "$text" '"score":7'
+truncate -s 20M "$T/log"
+call metrics '{"file":"'"$T/log"'"}' true
+like "a large log" "$text" "at most 16777216 are read"
+end_item
+
 item "what is no request is an error of JSON-RPC, and serving goes on"
 for bad in '{' '5' '[]' '{"jsonrpc":"2.0","id":1}' '{"jsonrpc":"2.0","id":1,"method":5}'; do
     send "$bad"

@@ -45,8 +45,8 @@ function child.run(words, dir, stop)
   local line, at = {}, quoted(folder)
   for index, word in ipairs(words) do line[index] = quoted(word) end
   local ok
-  ok, message = fs.write(folder .. "/run", ("echo $$\nexec </dev/null >%s/out 2>%s/err\ncd %s && exec %s %s\n"):format(at,
-    at, quoted(dir), quoted(host.executable), table.concat(line, " "))) -- a file: an argument of sh has a limit
+  ok, message = fs.write(folder .. "/run", ("echo $$\nexec </dev/null >%s/out 2>%s/err\ncd %s && exec %s %s\n")
+    :format(at, at, quoted(dir), quoted(host.executable), table.concat(line, " "))) -- sh's own argument has a limit
   if not ok then return nil, message end
   local pipe, pid = start(folder .. "/run")
   if not pipe then return nil, pid end

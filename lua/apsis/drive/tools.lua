@@ -4,10 +4,14 @@
 local child = require "apsis.drive.child"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
+local wait = require "apsis.wait"
 
 local tools = {}
 
 local LONGEST = 8000 -- bytes of a result
+local LONGEST_ARGUMENT <const> = 100000 -- bytes: the system gives a program at most 131072 in one
+local LARGEST_LOG <const> = 16 << 20 -- bytes
+local READ_S <const> = 60 -- a call that only reads may take
 local WAIT_S = 45 -- a call may take: many agents give up after 60 s
 
 local GO_ON <const> = "call next for a proposal and a checkout; or change files and call submit"
@@ -88,18 +92,32 @@ local function next_task(call)
     cut(task.prompt, task.prompt_file), task.directory)
 end
 
-local function metrics(call, args)
-  local words, folder = { "metrics", "--json" }, nil
-  if args.text then
-    folder = assert(fs.tempdir "apsis-mcp-")
-    fs.write(folder .. "/text", args.text)
-    given(words, "file", folder .. "/text")
-  else
-    if not args.file then return nil, "give text, or file" end
-    given(words, "file", args.file)
-  end
-  local result, message = call(words)
-  if folder then fs.remove_tree(folder) end
+-- The path of a text, in a folder of its own | nil, message.
+local function in_file(bytes, folder)
+  local ok, message = fs.write(folder .. "/text", bytes)
+  return ok and folder .. "/text", message
+end
+
+-- The path of a log that can be read to its end | nil, message.
+local function log_at(file, dir)
+  local path = file:sub(1, 1) == "/" and file or dir .. "/" .. file
+  local stat, message = fs.stat(path)
+  if not stat then return nil, message end
+  if stat.type ~= "file" then return nil, ("file: %s is not a regular file"):format(file) end
+  if stat.size <= LARGEST_LOG then return path end
+  return nil, ("file: %s has %d bytes, and at most %d are read: give its METRIC lines as text"):format(file, stat.size,
+    LARGEST_LOG)
+end
+
+local function metrics(call, args, dir)
+  if not args.text and not args.file then return nil, "give text, or file" end
+  local folder, message = fs.tempdir "apsis-mcp-"
+  if not folder then return nil, message end
+  local _ <close> = setmetatable({}, { __close = function() fs.remove_tree(folder) end })
+  local path, result
+  if args.text then path, message = in_file(args.text, folder) else path, message = log_at(args.file, dir) end
+  if not path then return nil, message end
+  result, message = call { "metrics", "--json", "--file=" .. path }
   if not result then return nil, message end
   if result.code ~= 0 then return nil, cut(complaint(result)) end
   return cut(result.out) .. "\nnext: if the metric is there, call submit to have the change measured"
@@ -137,7 +155,8 @@ tools.list = {
     properties = { message = text "the note" }, required = { "message" },
     run = shows(function(args) return { "direct", "--message=" .. args.message } end, GO_ON) },
   { name = "metrics", reads = true, description = "Read METRIC lines of a text or a log, as the verification would.",
-    properties = { text = text "the text", file = text "or the path of a log" }, run = metrics },
+    properties = { text = text "the text", file = text "or the path of a log" }, run = metrics,
+    in_file = "text" },
 }
 
 tools.by_name = {}
@@ -154,6 +173,14 @@ end
 local kinds <const> = { string = "string", number = "number", integer = "number" }
 local in_words <const> = { string = "text", number = "number", integer = "whole number" }
 
+-- What is wrong with a text that becomes an argument of a program; nil if nothing is.
+local function problem_of_text(value)
+  if value:find("\0", 1, true) then return "has a NUL character" end
+  if #value > LONGEST_ARGUMENT then
+    return ("has %d bytes, and may have at most %d"):format(#value, LONGEST_ARGUMENT)
+  end
+end
+
 -- What is wrong with a call's arguments; nil if nothing is.
 function tools.problem(tool, args)
   for name, value in pairs(args) do
@@ -162,6 +189,8 @@ function tools.problem(tool, args)
     if type(value) ~= kinds[wanted.type] or wanted.type == "integer" and math.type(value) ~= "integer" then
       return ("%s: %s must be a %s"):format(tool.name, name, in_words[wanted.type])
     end
+    local wrong = type(value) == "string" and name ~= tool.in_file and problem_of_text(value)
+    if wrong then return ("%s: %s %s"):format(tool.name, name, wrong) end
   end
   for _, name in ipairs(tool.required or {}) do
     if args[name] == nil then return ("%s needs %s"):format(tool.name, name) end
@@ -170,7 +199,9 @@ end
 
 -- Calls a tool: its text | nil, what went wrong.
 function tools.call(tool, args, dir, stop)
-  return tool.run(function(words) return child.run(words, dir, stop) end, args)
+  local till = tool.reads and wait.now() + READ_S
+  local function is_over() return stop() or till and wait.now() > till end
+  return tool.run(function(words) return child.run(words, dir, is_over) end, args, dir)
 end
 
 return tools
