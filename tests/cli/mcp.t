@@ -196,4 +196,37 @@ is "messages" "$(cat "$T/mcp.err")" ""
 is "folders" "$(leftovers)" ""
 end_item
 
+item "SIGTERM ends the server and its children at once, and not what works in the background"
+EXTRA='' new_project slow
+echo 'while [ ! -e '"$T/go"' ]; do sleep 0.1; done; echo "METRIC score=$(cat value.txt)"' >evaluate.sh
+commit slow
+touch "$T/go"
+apsis baseline -q
+rm "$T/go"
+echo 2 >value.txt
+mkfifo "$T/in"
+TMPDIR=$T/tmp "$APSIS" mcp <"$T/in" >"$T/answers" 2>"$T/mcp.err" &
+server=$!
+exec {to}>"$T/in"
+send '{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"submit"}}'
+until [ -e .apsis/inbox/s0001.work ]; do sleep 0.05; done
+for n in 5 6; do
+    send '{"jsonrpc":"2.0","id":'$n',"method":"tools/call","params":{"name":"wait","arguments":{"id":"s0001"}}}'
+done
+calls() { grep -lz -e '^--timeout=45$' /proc/[0-9]*/cmdline 2>/dev/null | sed 's/cmdline/environ/' |
+    xargs -r grep -lsz "^TMPDIR=$T/tmp$" | wc -l; }
+until [ "$(calls)" = 3 ]; do sleep 0.05; done
+kill "$server"
+wait "$server"
+is "exit" "$?" 0
+is "messages" "$(cat "$T/mcp.err")" ""
+is "folders" "$(leftovers)" ""
+is "calls" "$(calls)" 0
+ok "the background" test -e .apsis/inbox/s0001.work
+touch "$T/go"
+apsis wait s0001
+is "the submission" "$code" 0
+exec {to}>&-
+end_item
+
 finish
