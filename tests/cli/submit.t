@@ -210,6 +210,9 @@ like "text" "$out" "s0003 was not tried: .*values would not compare"
 is "the inbox" "$(find .apsis/inbox -maxdepth 1 -name 's*.json')" ""
 apsis wait s0001 --json
 is "wait" "$code $(result)" "2 refused"
+for n in 1 2 3 4 5 6 7 8; do "$APSIS" submit >/dev/null 2>&1 & done
+wait
+is "the inbox after several at once" "$(find .apsis/inbox -maxdepth 1 -name 's*.json')" ""
 cp "$T/manifest.yaml" manifest.yaml
 echo 2 >value.txt
 apsis submit

@@ -76,10 +76,12 @@ local function failed(home, id)
   return (editline.last(text):gsub("^apsis: ", ""))
 end
 
--- Closes a request that the project refuses to try, unless another process has the run's lock: it may be at it.
+-- Closes a request that the project refuses to try. False if another process has the run's lock: it may be at it.
 local function withdraw(home, id, reason)
-  local box, held <close> = inboxes.new(home), lock.take(home)
+  local held <close>, _, _, why = lock.take(home)
+  local box = inboxes.new(home)
   if held and box:read(id) then box:close(id, { refused = reason }) end
+  return why ~= "LOCKED"
 end
 
 -- Waits until a request has its line or the loop is over; if nobody works on it, this process does (with a deadline:
@@ -105,10 +107,8 @@ function work.wait(self, id, options)
     elseif free and (options.here or not deadline) then
       local done
       done, message, code, why = work.once(self.dir, options.quiet)
-      if not done and why ~= "LOCKED" then
-        if code == REFUSED then withdraw(self.home, id, message) end
-        return nil, message, code
-      end
+      local goes_on = done or why == "LOCKED" or code == REFUSED and not withdraw(self.home, id, message)
+      if not goes_on then return nil, message, code end
       vain = done and vain + 1 or vain
       if vain == IN_VAIN then return nil, id .. " cannot be worked off: its request is none that apsis wrote", 3 end
     end
