@@ -3,6 +3,7 @@
 # machine behind ssh (a stand-in), and a queue that is a folder. And doctor's job.
 . tests/cli/lib.sh || exit 1
 
+LIMIT_SEC=600 # a command that waits for the test is not ended by its limit
 export FAKE=$T/fake
 mkdir -p "$FAKE"
 # The machine behind ssh, and the node of the folder: outside of what apsis starts.
@@ -20,7 +21,7 @@ mkdir "$T/bin"
 cat >"$T/bin/ssh" <<'END'
 #!/bin/sh
 # A stand-in of ssh: the rest of the arguments, as one text, is run by sh outside of what apsis has started.
-[ ! -e "$FAKE/unreachable" ] || { echo "ssh: connect to host $1 port 22: No route to host" >&2; exit 255; }
+[ ! -e "$FAKE/unreachable" ] || { echo >>"$FAKE/failures"; echo "ssh: connect to host $1 port 22: No route to host" >&2; exit 255; }
 shift
 number=$(basename "$(mktemp -u XXXXXXXX)")
 echo "$*" >"$FAKE/new.$number" && mv "$FAKE/new.$number" "$FAKE/order.$number"
@@ -48,7 +49,17 @@ commanded() { # commanded NAME N
     : >"$T/$1.evaluations"
 }
 values() { sed -nE 's/.*"outcome": *"([a-z_]*)".*"primary_metric": *([-0-9a-z.]*).*/\1 \2/p' logs/results.jsonl | tail -n +2 | tr '\n' ';'; }
-begun() { while [ "$(wc -l <"$T/$1.evaluations")" -lt "$2" ]; do sleep 0.05; done; }
+wait_for() { # wait_for WHAT COMMAND...: until the command succeeds
+    local what=$1 until=$((SECONDS + 240))
+    shift
+    while [ "$SECONDS" -lt "$until" ]; do
+        "$@" >/dev/null 2>&1 && return
+        sleep 0.05
+    done
+    verdict no "$what" "never: $*"
+}
+begun() { [ "$(wc -l <"$T/$1.evaluations")" -ge "$2" ]; }
+nothing_in() { [ -z "$(find "$@" -type f)" ]; } # a worker removes a job a little after its result is there
 
 item "the manifest: what belongs together, with file, line, key and remedy"
 new_project wrong
@@ -85,14 +96,16 @@ is "once each" "$(sort "$T/ssh.evaluations" | uniq -c | grep -c ' 1 c')" 4
 touch "$T/ssh.wait"
 "$APSIS" run -q --iterations 1 >/dev/null 2>&1 &
 pid=$!
-begun ssh 5
+wait_for "it runs" begun ssh 5
+: >"$FAKE/failures"
 touch "$FAKE/unreachable"
-sleep 1.5
+failed_thrice() { [ "$(wc -l <"$FAKE/failures")" -ge 3 ]; }
+wait_for "status fails" failed_thrice
 rm "$FAKE/unreachable"
 kill -INT "$pid"
 wait "$pid"
 is "interrupted" $? 130
-is "nothing goes on there" "$(pgrep -fc "apsis job $T/shared1")" 0
+wait_for "nothing goes on there" gone "apsis job $T/shared1"
 rm "$T/ssh.wait"
 touch "$FAKE/unreachable"
 apsis run -q --iterations 1
@@ -113,7 +126,7 @@ is "baseline" "$code" 0
 apsis run -q --iterations 4 --workers 2
 is "values" "$(values | tr ';' '\n' | sed 's/.* //' | sort | tr '\n' ' ')" "1 2 3 4 "
 is "once each" "$(sort "$T/folder.evaluations" | uniq -c | grep -c ' 1 c')" 5
-is "nothing is left" "$(find "$T/queue" "$T/shared2" -type f | wc -l)" 0
+wait_for "nothing is left" nothing_in "$T/queue" "$T/shared2"
 end_item
 
 item "doctor sends a job, and reports what the node lacks"
@@ -123,7 +136,7 @@ sed -i 's/run: sh evaluate.sh/run: nowhere-to-be-found evaluate.sh/' manifest.ya
 apsis doctor
 like "a program" "$out" "warn +nodes: a job ran on [^ ]+ .*nowhere-to-be-found is not found in PATH"
 sed -i 's|^  folder:|  program: /nowhere/apsis\n&|' manifest.yaml
-is "nothing is left" "$(find "$T/queue" "$T/shared2" -type f | wc -l)" 0
+wait_for "nothing is left" nothing_in "$T/queue" "$T/shared2"
 apsis eval
 is "without the program, the reason" "$code" 3
 is "nothing is left of that" "$(find "$T/shared2" -type f | wc -l)" 0
