@@ -164,13 +164,50 @@ is "yes" "$(lines)" 3
 is "--yes" "$(lines)" 4
 end_item
 
-item "a journal without a digest goes on as before"
+# without_record LINE: somebody removes the record of what measures from that line of the journal.
+without_record() {
+    sed -i -E "$1"'s/"evaluator":\{[^}]*\},?//' logs/results.jsonl
+    rm -f .apsis/fold
+}
+
+item "a baseline without a record of what measures: a warning, once, by run, step and submit"
 measured old
-sed -i -E 's/"evaluator":\{[^}]*\},?//' logs/results.jsonl
-rm -f .apsis/fold
-sed -i 's/sh evaluate.sh rules.txt/sh evaluate.sh/' manifest.yaml
 apsis run --iterations 1 -q
+unlike "none with the record" "$err" "no record"
+without_record 1
+sed -i 's/sh evaluate.sh rules.txt/sh evaluate.sh/' manifest.yaml
+apsis run --iterations 2 -q
 is "exit" "$code" 0
+is "run" "$(grep -c 'the baseline c0000 has no record of what measures' <<<"$err")" 1
+like "the remedy" "$err" "$REMEDY"
+apsis step -q
+is "step" "$code $(grep -c 'has no record' <<<"$err")" "0 1"
+echo 1000 >value.txt
+apsis submit --new-run
+is "submit" "$code $(grep -c 'has no record' <<<"$err")" "0 1"
+git checkout -q value.txt
+sed -i -E '1s/"experiment":0/"evaluator":{"apart":""},&/' logs/results.jsonl
+rm -f .apsis/fold
+apsis step -q
+is "an empty record is none" "$code $(grep -c 'has no record' <<<"$err")" "0 1"
+apsis baseline --again -q
+apsis step -q
+is "a new baseline has one" "$code" 0
+unlike "no warning" "$err" "no record"
+end_item
+
+item "another line has such a record, and the newest baseline lacks it"
+at=$(grep -n '"outcome":"baseline"' logs/results.jsonl | tail -n 1 | cut -d: -f1)
+measured_lines=$(lines)
+sed -i -E '1s/"evaluator":\{[^}]*\}/"evaluator":{"verification":"0"}/' logs/results.jsonl
+without_record "$at"
+for command in "run --iterations 1" step; do
+    apsis $command -q
+    is "$command: exit" "$code" 2
+    like "where" "$err" "logs/results.jsonl:$at: the baseline c[0-9]+ has no record of what measures, and c0000 has one"
+    like "the remedy" "$err" "$REMEDY"
+done
+is "nothing was measured" "$(lines)" "$measured_lines"
 end_item
 
 finish

@@ -3,6 +3,7 @@
 -- commit that commands use. Values count, not text: comments, limits of time and documents may change. Only
 -- `apsis baseline --again` takes another one. Called by world, running and the commands.
 local fs = require "apsis.fs"
+local journal = require "apsis.core.journal"
 local json = require "apsis.json"
 local programs = require "apsis.live.programs"
 local providers = require "apsis.project.providers"
@@ -197,10 +198,42 @@ function evaluator.changed(world, baseline)
   return #parts > 0 and table.concat(parts, "; ") or nil
 end
 
--- The message that refuses to go on.
-function evaluator.refusal(what, baseline)
+local function is_recorded(world, line)
+  local record = line.evaluator
+  return type(record) == "table" and record.verification and record.metric
+    and (record.files or world.manifest.own_branch)
+end
+
+-- That a baseline has no record of what measures, and another line has one: a text; else nil.
+function evaluator.lost(world, baseline, history)
+  if is_recorded(world, baseline) then return nil end
+  local number
+  history:each(function(line)
+    if line.experiment ~= baseline.experiment and line.evaluator then number = line.experiment end
+  end, { experiment = true, outcome = true, evaluator = true })
+  return number and ("logs/results.jsonl:%d: the baseline %s has no record of what measures, and %s has one"):format(
+    history:line_of(baseline.experiment), baseline.id, journal.id(number))
+end
+
+local function refusal(what, baseline)
   return ("%s: what measures is not what it was at the baseline %s, so values would not compare: %s"):format(what,
     baseline.id, REMEDY)
+end
+
+-- Whether a run may go on from a baseline: true | nil, message, exit code. Warns if nobody can know.
+function evaluator.check(world, baseline, history)
+  local changed = evaluator.changed(world, baseline)
+  if changed then return nil, refusal(changed, baseline), 2 end
+  local lost = evaluator.lost(world, baseline, history)
+  if lost then
+    return nil, lost .. ": restore that line, or measure the project again with `apsis baseline --again`", 2
+  end
+  if not is_recorded(world, baseline) then
+    world:warn_once("evaluator", ("the baseline %s has no record of what measures (an older apsis made it, or somebody "
+      .. "edited the journal), so changes of that are not noticed: `apsis baseline --again` makes one"):format(
+      baseline.id))
+  end
+  return true
 end
 
 -- During a run the commit and the manifest stay what they were; a file beside them that changes ends the run.

@@ -139,9 +139,9 @@ local function check_ready(self, at, stand_in)
       .. "measure again with `apsis baseline --again`"):format(self.manifest.where "metric",
       baseline.metric, baseline.direction, metric.name, self.engine.metric.direction), 2
   end
-  local changed = evaluator.changed(self.world, baseline)
-  if changed then return nil, evaluator.refusal(changed, baseline), 2 end
-  local ok, message, code = agreed("before_run", self, at)
+  local ok, message, code = evaluator.check(self.world, baseline, self.engine.history)
+  if not ok then return nil, message, code end
+  ok, message, code = agreed("before_run", self, at)
   if not ok then return nil, message, code end
   local lacking = rooms.first("baseline_lacks", self.manifest, baseline)
   if lacking then return nil, lacking, 3 end

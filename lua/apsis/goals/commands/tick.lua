@@ -118,7 +118,8 @@ local function settle(program, args)
   end
   if not done then return close(nil, message, code) end
   local baseline = self.engine.history.newest_baseline
-  local other = baseline and baseline.value and evaluator.changed(self.world, baseline)
+  local other = baseline and baseline.value and (evaluator.changed(self.world, baseline)
+    or evaluator.lost(self.world, baseline, self.engine.history))
   if other then log("warn", ("%s: the goal is measured otherwise now, so it gets a new baseline"):format(other)) end
   return close(not baseline or not baseline.value or other ~= nil or tip.is_strange(self.world) or false)
 end
