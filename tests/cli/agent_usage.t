@@ -71,16 +71,21 @@ echo "$APSIS_EXPERIMENT" >value.txt
 echo "it took 1,200 tokens and \$0.02"
 END
 new_project own
+echo 'budget: {tokens: 100, usd: 1, iterations: 9}' >>manifest.yaml
+git commit -qam budget
 apsis baseline
-apsis run --iterations 1
+apsis step --json
+is "step" "$(json step.tokens) $(json step.cost) $(json step.outcome)" "null null kept"
 apsis status
 line "tokens" "$out" "^tokens: +unknown \(the provider does not report it\)$"
 line "cost" "$out" "^cost: +unknown"
+line "budget" "$out" "^budget: +1 of 1 iterations.*, unknown of 100 tokens, unknown of 1 usd$"
 apsis status --json
 is "as JSON" "$(json tokens) $(json cost)" "null null"
+is "the budget as JSON" "$(json budget.tokens.spent) $(json budget.tokens.left) $(json budget.tokens.limit)" "null null 100"
 apsis show c0001
 no_line "show has no 0 where nothing was reported" "$out" "^(tokens|cost): +0"
-sed -i 's/retries: 0/retries: 0, usage: {tokens: "took ([0-9,]+) tokens", usd: "[$]([0-9.]+)"}/; $a budget: {tokens: 3000}' manifest.yaml
+sed -i 's/retries: 0/retries: 0, usage: {tokens: "took ([0-9,]+) tokens", usd: "[$]([0-9.]+)"}/; s/^budget: {tokens: 100,.*/budget: {tokens: 3000}/' manifest.yaml
 git commit -qam usage
 apsis run --iterations 9
 is "budget.tokens ends it" "$(lines) $(field 2 tokens) $(field 2 cost)" "4 1200 0.02"

@@ -26,7 +26,7 @@ local function reserve(held, last, running)
 end
 
 -- What the newest run has spent of its budget, running or not. before: what it had spent when it went on, of a kind
--- that was then asked for by --iterations or --minutes.
+-- that was then asked for by --iterations or --minutes. spent and left: json.null if the provider does not report it.
 local function budget_of(self, running)
   local history, last = self.history, self.last
   local limits = type(last.limits) == "table" and next(last.limits) and last.limits or self.manifest.budget
@@ -36,6 +36,12 @@ local function budget_of(self, running)
   local view = held:table()
   for kind, amount in pairs(last.before or {}) do
     if view[kind] then view[kind].before = amount end
+  end
+  for _, kind in ipairs { "tokens", "usd" } do
+    local one = view[kind]
+    if one and providers.reported(self.manifest.provider, kind, one.spent) == json.null then
+      one.spent, one.left = json.null, json.null
+    end
   end
   return view
 end
@@ -57,9 +63,7 @@ end
 
 -- What answers took in all, tokens or usd; json.null if the provider's command does not report it.
 local function reported(self, kind)
-  local sum, spec = self.history.totals[kind], self.manifest.provider
-  local silent = (providers.of(spec) or {}).command and not providers.counts(spec)[kind]
-  return sum == 0 and silent and json.null or sum
+  return providers.reported(self.manifest.provider, kind, self.history.totals[kind])
 end
 
 -- What there is to report of the loop, as JSON has it.

@@ -1,5 +1,6 @@
 -- providers: the kinds of providers, each a file ROOM/provider/NAME.lua that declares what it can do, so that nothing
 -- else tests a kind's name. live/provider/README.md has the contract.
+local json = require "apsis.json"
 local nodes = require "apsis.project.node"
 local rooms = require "apsis.core.rooms"
 
@@ -39,6 +40,13 @@ function providers.counts(spec)
   local counts = (providers.of(spec) or {}).counts
   if type(counts) == "function" then return counts(spec) end
   return { tokens = counts or false, usd = counts or false }
+end
+
+-- What was counted of answers, tokens or usd, as JSON: null if it is 0 because the provider's command does not report
+-- it.
+function providers.reported(spec, kind, sum)
+  local silent = (providers.of(spec) or {}).command and not providers.counts(spec)[kind]
+  return (sum == nil or sum == 0 and silent) and json.null or sum
 end
 
 -- Why parts of a budget cannot end a run; nil if they can. Of a provider that runs no command nothing is known.

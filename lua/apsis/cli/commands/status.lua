@@ -46,18 +46,22 @@ local function flight_text(slots)
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
 
-local function budget_text(spent, run)
-  local parts, amount = {}, direction.amount
-  for _, kind in ipairs(show.sorted(spent)) do
-    local view = spent[kind]
-    local before, since, in_all = view.before or 0, "", ""
-    if before > 0 then
-      since, in_all = (" since run %d went on"):format(run), (", %s in all"):format(amount(view.spent))
-    end
-    local reserved = view.reserved > 0 and amount(view.reserved) .. " reserved, " or ""
-    parts[#parts + 1] = ("%s of %s %s%s (%s%s left)%s"):format(amount(math.max(0, view.spent - before)),
-      amount(view.limit - before), kind, since, reserved, amount(view.left), in_all)
+local amount = direction.amount
+
+local function limit_text(kind, view, run)
+  if view.spent == json.null then return ("unknown of %s %s"):format(amount(view.limit), kind) end
+  local before, since, in_all = view.before or 0, "", ""
+  if before > 0 then
+    since, in_all = (" since run %d went on"):format(run), (", %s in all"):format(amount(view.spent))
   end
+  local reserved = view.reserved > 0 and amount(view.reserved) .. " reserved, " or ""
+  return ("%s of %s %s%s (%s%s left)%s"):format(amount(math.max(0, view.spent - before)), amount(view.limit - before),
+    kind, since, reserved, amount(view.left), in_all)
+end
+
+local function budget_text(spent, run)
+  local parts = {}
+  for _, kind in ipairs(show.sorted(spent)) do parts[#parts + 1] = limit_text(kind, spent[kind], run) end
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
 
@@ -71,9 +75,9 @@ local function candidate_text(what, unit)
 end
 
 -- What answers took: nothing is shown before there are some.
-local function taken_text(facts, amount, form)
-  if facts.experiments == 0 or amount == 0 then return nil end
-  return amount == json.null and "unknown (the provider does not report it)" or form:format(amount)
+local function taken_text(facts, sum, form)
+  if facts.experiments == 0 or sum == 0 then return nil end
+  return sum == json.null and "unknown (the provider does not report it)" or form:format(sum)
 end
 
 local function print_text(self, facts, at)

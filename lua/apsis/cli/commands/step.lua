@@ -1,6 +1,7 @@
 -- step: one experiment, without a run's final comparison, and what came of it; with --phase, a phase at a time.
 local common = require "apsis.cli.common"
 local json = require "apsis.json"
+local providers = require "apsis.project.providers"
 local show = require "apsis.cli.table"
 
 local step = { place = 50, summary = "run one experiment", example = "apsis step --json --exit-code" }
@@ -23,11 +24,12 @@ local function reason_of(record)
 end
 
 -- What the step's experiment came to, for --json.
-local function facts_of(record)
+local function facts_of(record, provider)
   return { experiment = record.experiment, candidate = or_null(record.id), outcome = record.outcome,
     status = or_null(record.status), value = or_null(record.value), delta = or_null(record.delta),
     reason = or_null(reason_of(record)), parents = json.array(record.parents or {}), commit = or_null(record.commit),
-    tokens = or_null(record.tokens), cost = or_null(record.cost), learned = or_null(record.learned) }
+    tokens = providers.reported(provider, "tokens", record.tokens),
+    cost = providers.reported(provider, "usd", record.cost), learned = or_null(record.learned) }
 end
 
 -- The same in a line for people.
@@ -48,7 +50,7 @@ function step.run(args)
   function args.account(session, result)
     local record = result.experiments > 0 and session.engine.history.newest or nil
     kept = record ~= nil and record.outcome == "kept"
-    result.step = record and facts_of(record) or json.null
+    result.step = record and facts_of(record, session.manifest.provider) or json.null
     if record and not args.json then print(show.wrap(text_of(session, record), show.width(), "")) end
   end
   local code, message, why = common.experiments(args)
