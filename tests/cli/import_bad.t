@@ -88,7 +88,7 @@ like "top" "$out" "max_iteration +did you mean 'max_iterations'"
 like "section" "$out" "databse .*did you mean 'database'"
 like "below" "$out" "llm.tempratur +did you mean 'temperature'"
 like "kept" "$(cat into/manifest.yaml)" '# max_iteration: did you mean'
-is "each on a line" "$(grep -c '^# ' into/manifest.yaml)" 8
+is "each on a line" "$(grep -c '^# ' into/manifest.yaml)" 9 # the evaluator's line among them
 end_item
 
 finish

@@ -227,7 +227,7 @@ end_item
 refused() { # WHAT LINE PATTERN
     sed -i '/^trajectory:/d' manifest.yaml
     echo "trajectory: $2" >>manifest.yaml
-    apsis status
+    apsis run
     like "$1" "$code $err" "^2 .*manifest.yaml:[0-9]+: $3"
 }
 

@@ -54,7 +54,19 @@ function room.commands(manifest)
   return list
 end
 
-function room.measures(manifest) return { fitness = manifest.fitness } end
+-- Where a judge is asked, and how patiently, is not what measures.
+local around = { base_url = true, api_key_env = true, timeout_sec = true, retries = true, price = true }
+
+local function without_addresses(value)
+  if type(value) ~= "table" then return value end
+  local copy = setmetatable({}, getmetatable(value))
+  for key, one in pairs(value) do
+    if not around[key] then copy[key] = without_addresses(one) end
+  end
+  return copy
+end
+
+function room.measures(manifest) return { fitness = without_addresses(manifest.fitness) } end
 
 -- Scores since the parent, kept by how they compare: a change as good as its parent's is no better than it.
 function room.advice(session)
