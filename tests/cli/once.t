@@ -106,7 +106,8 @@ for call in fsync:3 rename:2; do
         is "$at: the candidates that were there" "$(comm -23 <(printf '%s\n' "$candidates" | sort) <(commits | sort))" ""
         cd "$T" && rm -rf "${T:?}/$call-$at"
     done
-    ok "kills ($kills), some of them after an answer ($kept)" test "$kills" -ge 3 -a "$kept" -ge 2
+    ok "kills ($kills), some of them after an answer ($kept)" \
+        test "$kills" -ge 3 -a "$kept" -ge "$([ -n "${APSIS_SANITIZED:-}" ] && echo 0 || echo 2)"
     end_item
 done
 for want in READ_CONTEXT PLAN APPLY_CHANGE VERIFY DECIDE; do

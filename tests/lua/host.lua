@@ -82,6 +82,7 @@ end)
 
 test("without any descriptor for standard input the program does nothing, and ends with 3", function()
   local script = ('exec <&-; ulimit -n 3; exec "%s" --version'):format(host.executable)
+  if os.getenv "APSIS_SANITIZED" then return end -- a sanitizer needs descriptors itself
   local result = assert(process.run { shell = script, timeout_s = 60 })
   equal({ result.code, result.stdout.head, result.stderr.head },
     { 3, "", "apsis: /dev/null: Too many open files\n" })
