@@ -126,7 +126,7 @@ FIRST='[ "$APSIS_STAGE" = 1 ] && { echo "of $APSIS_CANDIDATE" >"$APSIS_ARTIFACTS
     THRESHOLD=0 STRATEGY=again.lua staged again
 cat >again.lua <<'LUA'
 return { accept = function(run, candidate)
-  if #candidate.samples < 2 then return "measure", { ids = { candidate.id, "c0000" } } end
+  if #candidate.samples < 2 then return "measure", { ids = { candidate.id, "c0000" }, stage = 1 } end
   return true
 end }
 LUA

@@ -27,7 +27,7 @@ function decide.measure(engine, slot, request, trace)
       local record = own or engine.history:get(id)
       if not record then return nil, ("measure: no candidate %s"):format(tostring(id)) end
       local measurement = engine.world:verify(slot, record, { repeats = 1, items = request.items, split = request.split,
-        stage = request.stage or (own and slot or record).stage, usual = request.stage == nil })
+        stage = request.stage or (own and slot or record).stage, usual = not request.stage or nil })
       engine.budget:measured(slot)
       trace[#trace + 1] = { id = id, value = measurement.value }
       if own and measurement.value then
