@@ -23,7 +23,7 @@
 
 static char dir[] = "/tmp/apsis-test-state-XXXXXX";
 static int fail_sync, fail_write, fail_close, file_syncs;
-static long long interrupted = -1, at_most = -1; /* for writev: fails with EINTR so many times; writes so many bytes */
+static long long interrupted = -1, at_most = -1; /* writev: how often it fails with EINTR; the most bytes it writes */
 static const char *lose, *replace_by;            /* files that vanish, or are replaced, as soon as they are locked */
 
 /* These override libc's: a failing disk is rare otherwise. */

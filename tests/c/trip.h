@@ -21,7 +21,7 @@
 enum { TRIP_REFUSED = 2 }; /* what an action returns that left out what it could not read, or has a reason of its own */
 
 static int trip_at, trip_zero_at, trip_calls;
-static int trip_interrupts;    /* so many reads are interrupted */
+static int trip_interrupts;    /* how many reads are interrupted */
 static const char *trip_loses; /* a folder that is removed just before it is opened by this name */
 
 static inline void trip_rest(void)

@@ -100,7 +100,7 @@ test("a replay finds the plan again, and does not plan what was handed in", func
   equal(plans, { { 1, true }, { 2, false } })
 end)
 
-test("what nobody answers ends as it is said, or with the run", function()
+test("an offer that nobody answers ends with its reason, or with the run", function()
   local strategy = "return { plan = function() return {} end }"
   local function ended(engine) return { slot = engine.slots[1], ended = { outcome = "skipped_not_selected", reason = "too late" } } end
   local engine = run(strategy, { { id = "n1", offer = {} }, ended }, {})
