@@ -1,7 +1,12 @@
 -- strategies/annealing.lua: simulated annealing. Always keeps a better candidate; keeps a worse one with probability
 -- exp(-loss / T) (Metropolis et al., 1953). T cools geometrically from `start` to `finish` over `steps` experiments.
 -- Temperatures are in the metric's own units: a loss of T is accepted about one time in three.
-local annealing = { options = { start = 1.0, finish = 0.001, steps = 200 } }
+local annealing = {
+  options = {
+    start = 1.0, finish = 0.001, -- the first and the last temperature, in units of the metric
+    steps = 200, -- experiments from start to finish, after which the run ends
+  },
+}
 
 local function temperature(run)
   local options = run.options

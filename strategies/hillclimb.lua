@@ -1,7 +1,11 @@
 -- strategies/hillclimb.lua: change the best; keep what beats it; stop when stuck.
 local tie_break = require "apsis.tie_break"
 
-local hillclimb = { options = { patience = 20 } }
+local hillclimb = {
+  options = {
+    patience = 20, -- the run ends after that many experiments without a better one
+  },
+}
 
 function hillclimb.plan(run)
   return { parents = { run.best }, operator = "exploitation" }

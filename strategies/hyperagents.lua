@@ -8,8 +8,10 @@ local selection = require "apsis.selection"
 
 local hyperagents = {
   options = {
-    rule = "score_child_prop", -- HyperAgents' default; its plugin's: proportional; ShinkaEvolve's: weighted
-    alpha = 1.0, -- power_law: how much the best are preferred
+    -- how the parent is drawn, a rule of apsis.selection: HyperAgents' default; its plugin's is proportional,
+    -- ShinkaEvolve's weighted
+    rule = "score_child_prop",
+    alpha = 1.0, -- with rule power_law: how much the best are preferred
     patience = 0, -- 0: off; else the run ends after N experiments without a new best
   },
 }

@@ -17,16 +17,16 @@ local trajectory = require "apsis.trajectory"
 
 local evolve = {
   options = {
-    selection = "playbook", -- or openevolve
+    selection = "playbook", -- how parents are chosen: playbook or openevolve
     -- playbook: the weights of its operators
     exploitation = 0.50, exploration = 0.30, crossover = 0.15, migration = 0.05,
     exploration_ratio = 0.2, exploitation_ratio = 0.7, -- openevolve: how parents are drawn; the rest by linear ranking
     -- openevolve: generations between migrations, the share that migrates
     migration_interval = 50, migration_rate = 0.1,
-    islands = 5, max_islands = 10,
+    islands = 5, max_islands = 10, -- how many at the start, and at most: when stuck, the playbook adds one
     island_names = {}, -- families instead of numbers, each "NAME" or "NAME: what it is"
     population_size = 0, archive_size = 0, -- 0: the source's default, 40 and 10 or 1000 and 100
-    -- also a metric's name, or {name=, bins=}, {name=, values={...}}
+    -- the grid's features and their bins; also a metric's name, {name=, bins=} or {name=, values={...}}
     features = { "complexity", "diversity" }, feature_bins = 10,
     top_programs = 3, diverse_programs = 2, -- what prompts show with the parent
     inspirations = 5, elite_selection_ratio = 0.1, -- openevolve: how many are shown, the share from the island's best

@@ -1,6 +1,11 @@
 -- strategies/random_walk.lua: continue from the last valid change; keep everything that could be measured. The
 -- baseline for policies: one that learns from its metric must beat it.
-local random_walk = { options = { restart = 0.0 }, climbs = false }
+local random_walk = {
+  options = {
+    restart = 0.0, -- the probability to begin again at the baseline
+  },
+  climbs = false,
+}
 
 function random_walk.plan(run)
   local restart = run.rng:random() < run.options.restart

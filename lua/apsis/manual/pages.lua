@@ -6,12 +6,13 @@ local manifest = require "apsis.manual.manifest"
 local module = require "apsis.manual.module"
 local overview = require "apsis.manual.overview"
 local shipped = require "apsis.core.shipped"
+local strategies = require "apsis.manual.strategies"
 local strategy = require "apsis.manual.strategy"
 
 local pages = {}
 
 -- The pages that are no command's, by the topic under which `apsis help` shows them.
-local others = { manifest = manifest, journal = journal, strategy = strategy }
+local others = { manifest = manifest, journal = journal, strategy = strategy, ["shipped-strategies"] = strategies }
 for _, path in ipairs(shipped.list "lua/meta/") do
   local name = path:match "([%w_]+)%.lua$"
   if name ~= "run" then
@@ -28,7 +29,10 @@ function pages.topics()
 end
 
 -- The page of a topic that is no command, or nil.
-function pages.topic(name) return others[name] and others[name]() end
+function pages.topic(name)
+  local made = others[name] or others[name:gsub("^apsis%-", "")] -- also as the man page is called
+  return made and made()
+end
 
 -- All pages, the overview first.
 function pages.all()

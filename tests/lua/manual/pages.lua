@@ -1,9 +1,11 @@
 -- The manual's pages: each public thing stands on exactly one of them, and the reader of stubs reads what they write.
 package.path = "../?.lua;./?.lua;" .. package.path
 local tap = require "tap"
+local contract = require "apsis.core.strategy"
 local line = require "apsis.core.line"
 local pages = require "apsis.manual.pages"
 local schema = require "apsis.project.schema"
+local shipped = require "apsis.core.shipped"
 local stubs = require "apsis.manual.stubs"
 
 -- The pages by name, and for each how often it has a term.
@@ -42,9 +44,19 @@ tap.test("each key of the manifest stands once on its page", function()
   check_keys(schema.manifest.fields, "")
 end)
 
-tap.test("each function of a module stands once on the module's page", function()
-  for _, name in ipairs { "archive", "git", "direction", "stats", "process" } do
-    for key, value in pairs(require("apsis." .. name)) do
+tap.test("each option of a shipped strategy stands once on the strategies' page", function()
+  for _, name in ipairs(contract.shipped()) do
+    for option in pairs(assert(contract.load { use = name, options = {}, dir = "." }).own.options) do
+      tap.equal(found["apsis-shipped-strategies"][name .. "." .. option], 1, name .. "." .. option)
+    end
+  end
+end)
+
+tap.test("each function of a public module stands once on the module's page", function()
+  for _, path in ipairs(shipped.list "lua/meta/") do
+    local name = path:match "([%w_]+)%.lua$"
+    local module = name ~= "run" and require("apsis." .. name) -- run is what hooks are given
+    for key, value in pairs(type(module) == "table" and module or {}) do
       local times = 0
       for term, count in pairs(found["apsis." .. name]) do
         if term:find(name .. "." .. key .. "(", 1, true) == 1 then times = times + count end
