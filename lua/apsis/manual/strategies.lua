@@ -46,7 +46,8 @@ return function()
     for option in pairs(options) do names[#names + 1] = option end
     table.sort(names)
     for index, option in ipairs(names) do
-      local text = about[option] ~= "" and about[option] or error(("strategies/%s.lua: no comment explains option %s"):format(name, option))
+      local text = about[option] ~= "" and about[option]
+      if not text then error(("strategies/%s.lua: no comment explains option %s"):format(name, option)) end
       terms[index] = { name .. "." .. option, ("%s. Default: %s."):format(text:gsub("^%l", string.upper, 1),
         json.encode(options[option])) }
     end
