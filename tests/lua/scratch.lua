@@ -20,8 +20,8 @@ function scratch.run(dir, script)
 end
 
 -- From the script that makes the folder's repo: inside(body), a test that runs body(repo, its folder, the folder around it), then
--- cleans up and looks for what was left open. undisturbed: it looks at git's own files, so tests/beside_gc leaves it
--- alone.
+-- cleans up and looks for what was left open. undisturbed: it looks at git's own files, or its shell makes objects, which
+-- git does not do reliably beside its gc; so tests/beside_gc leaves it alone.
 function scratch.with(setup, undisturbed)
   return function(body)
     return function()

@@ -239,7 +239,7 @@ git mv binren binren2; printf more >>binren2; chmod +x crlf
 
 -- Runs body(repo, dir, pieces) in a repository with every kind of change.
 local function with_odd_changes(body)
-  local dir = assert(fs.tempdir "apsis-test-against-")
+  local dir = assert(fs.tempdir "undisturbed-against-")
   assert(fs.mkdir(dir .. "/repo"))
   shell(dir, "git init -q -b main .\n" .. BEFORE .. "git add -A; git commit -qm a\n" .. AFTER .. "git add -A; git commit -qm b\n")
   local ok, message = xpcall(function()
@@ -316,7 +316,7 @@ test("any pieces but those that go together can be taken back at once, in any or
 end)
 
 test("changes that are near each other are pieces of their own, and the one nearest to a line is named", function()
-  local dir = assert(fs.tempdir "apsis-test-against-")
+  local dir = assert(fs.tempdir "undisturbed-against-")
   assert(fs.mkdir(dir .. "/repo"))
   shell(dir, "git init -q .; printf 'a\\nb\\nc\\nd\\ne\\nf' >s.pl; git add -A; git commit -qm a\n"
     .. "printf 'A\\nb\\nd\\ne\\nF\\nG' >s.pl; git add -A; git commit -qm b\n")
@@ -337,7 +337,7 @@ test("changes that are near each other are pieces of their own, and the one near
 end)
 
 test("pieces are named by path, by file name and by line, and never by part of a name", function()
-  local dir = assert(fs.tempdir "apsis-test-against-")
+  local dir = assert(fs.tempdir "undisturbed-against-")
   assert(fs.mkdir(dir .. "/repo"))
   shell(dir, "git init -q .; mkdir lib; seq 1 40 >lib/calc.lua; echo a >a.lua; echo n >notes; git add -A; git commit -qm a\n"
     .. "sed -i 's/^3$/x/; s/^30$/y/' lib/calc.lua; echo b >a.lua; echo m >notes; git add -A; git commit -qm b\n")

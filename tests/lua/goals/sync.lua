@@ -17,8 +17,8 @@ local REF = "refs/heads/autoloop/prog"
 
 local run = scratch.run
 
-local inside = scratch.with [[git init -q -b main repo; cd repo; git config user.name Us; git config user.email us@example.org
-  seq 1 30 > a; seq 50 90 > z; git add .; git commit -qm first]]
+local inside = scratch.with([[git init -q -b main repo; cd repo; git config user.name Us; git config user.email us@example.org
+  seq 1 30 > a; seq 50 90 > z; git add .; git commit -qm first]], true)
 
 local function id(dir, rev) return run(dir, "git rev-parse " .. (rev or "HEAD")) end
 
