@@ -59,7 +59,8 @@ local function words_of(text, is_item)
   local again = exception and rest:find("`", exception, true)
   local count = #found
   if again then run_of(rest, again, true, found) end
-  for index = 1, #found do found[index].exception, found[index].excepted = index > count, #found > count end
+  local excepted = table.move(found, count + 1, #found, 1, {})
+  for index, said in ipairs(found) do said.exception, said.excepted = index > count, #found > count and excepted end
   return found
 end
 
@@ -111,17 +112,27 @@ local function starts_alike(one, other)
   return first:sub(1, #second) == second or second:sub(1, #first) == first
 end
 
+-- Whether a glob is all of a folder that one of the words names, by its whole path or by the end of it.
+local function is_one_of(glob, words)
+  for _, said in ipairs(words) do
+    local folder = "/" .. said.word:gsub("^%./", ""):gsub("/?%**$", "") .. "/**"
+    if ("/" .. glob):sub(-#folder) == folder then return true end
+  end
+end
+
 -- "Do not modify A other than B" forbids nothing that no rule allows; a rule for A would forbid B, for in a scope what
--- is read_only comes first. It stays if a glob allows what might be in A.
+-- is read_only comes first. It stays if a glob allows what might be in A and is not B.
 function Entries:without_excepted()
-  local function allowed(path)
+  local function allowed(rule)
     for _, entry in ipairs(self) do
-      if entry.mode == "writable" and entry.path:find("[*?]") and starts_alike(entry.path, path) then return true end
+      local path = entry.path
+      if entry.mode == "writable" and path:find("[*?]") and starts_alike(path, rule.path)
+        and not is_one_of(path, rule.excepted) then return true end
     end
   end
   for index = #self, 1, -1 do
     local entry = self[index]
-    if entry.excepted and not allowed(entry.path) then table.remove(self, index) end
+    if entry.excepted and not allowed(entry) then table.remove(self, index) end
     entry.excepted = nil
   end
   return self

@@ -668,6 +668,8 @@ test("'any file other than' in a list of what is not to be changed forbids nothi
   local modes = modes_of "- `src/core/series.ts` - its body.\n"
   equal({ modes["src/core/series.ts"], modes["src/**"] or "none", modes["tests/**"] }, { "writable", "none", "read_only" })
   equal(modes_of("- `src/core/**`\n")["src/**"], "read_only", "a glob allows more than the exception")
+  modes = modes_of "- `src/core/series.ts`\n- `.autoloop/programs/p/code/**` - benchmarks.\n"
+  equal({ modes[".autoloop/programs/p/code/**"], modes[".autoloop/programs/**"] or "none" }, { "writable", "none" })
 end)
 
 -- ---- names ----
