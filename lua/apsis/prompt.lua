@@ -137,13 +137,6 @@ function prompt.budget(run)
   return bullet(lines)
 end
 
-local function parent_diff(parent)
-  if not parent or parent.outcome == "baseline" then return nil end
-  local diff = parent:diff()
-  if #diff > 4000 then diff = diff:sub(1, 4000) .. "\n(cut)" end
-  return "```diff\n" .. diff .. "\n```"
-end
-
 local edits_in_answer = [[
 Make one focused change to the writable files that should improve the metric. Say in a few lines what you change
 and why (the first line is its title); then give the change itself.]]
@@ -173,6 +166,14 @@ local function cut(text, longest)
   return text:sub(1, longest) .. ("\n(%d more bytes)"):format(#text - longest)
 end
 
+-- The beginning and the end, where an error is, of what is longer; no character is cut in two.
+local function ends_of(text, longest)
+  if #text <= longest then return text end
+  local first, last = text:sub(1, longest // 2):gsub("[\192-\255][\128-\191]*$", ""),
+    text:sub(-(longest // 2)):gsub("^[\128-\191]+", "")
+  return ("%s\n(%d bytes left out)\n%s"):format(first, #text - #first - #last, last)
+end
+
 local fenced = remembered_by(function(_, record)
   local parts = {}
   for index, file in ipairs(record:sources()) do
@@ -190,7 +191,7 @@ end
 function prompt.artifacts(record)
   local parts, found = {}, record:artifacts()
   for index, name in ipairs(suggest.names(found)) do
-    parts[index] = ("%s\n%s"):format(name, edit.fence(cut(found[name], LONGEST_ARTIFACT)))
+    parts[index] = ("%s\n%s"):format(name, edit.fence(ends_of(found[name], LONGEST_ARTIFACT)))
   end
   return table.concat(parts, "\n\n")
 end
@@ -209,10 +210,14 @@ prompt.facts = remembered_by(function(run, record)
   end
   local change = record.hypothesis or record.description
   if change then text = text .. "; it changed: " .. one_line(change, 300) end
+  if record.stopped and record.rollback_reason then
+    text = text .. "; why: " .. one_line(record.rollback_reason, 300)
+  end
   return text
 end)
 
 local function change_of(record)
+  if record.outcome == "baseline" then return "(the program as it was at the beginning)" end
   return edit.fence(cut(record:diff(), LONGEST_ARTIFACT), "diff")
 end
 
@@ -345,7 +350,7 @@ function prompt.default(run, proposal)
   section(parts, "This proposal", ("operator %s, from %s%s"):format(proposal.operator, table.concat(proposal.parents,
     " and "), proposal.title and ": " .. proposal.title or ""))
   section(parts, "How the parent came about", prompt.lineage(run, parent))
-  section(parts, "The parent's own change", parent_diff(parent))
+  section(parts, "The parent's own change", parent and parent.outcome ~= "baseline" and change_of(parent))
   section(parts, "Recent outcomes", prompt.recent(run))
   section(parts, "Budget", prompt.budget(run))
   section(parts, "What is asked", (project.reads_answers and edits_in_answer or edits_in_place) .. "\n\n"

@@ -112,6 +112,24 @@ for command in "step" "setup"; do
 done
 end_item
 
+item "the baseline has no change: the user's commit before it, with hidden files, is in no prompt of an agent"
+mkdir "$T/own" && cd "$T/own" && git init -q . && echo 1 >value && git add -A && git commit -qm first
+echo "# THE EVALUATOR IS SECRET" >measure.sh && echo 'echo METRIC score=$(cat value)' >>measure.sh
+cat >manifest.yaml <<'END'
+version: 1
+project: {name: own}
+files: [{path: value, mode: writable}, {path: measure.sh, mode: hidden}]
+verification: {commands: [{name: measure, run: sh measure.sh}]}
+metric: {name: score}
+strategy: {use: openevolve}
+provider: {run: 'echo $APSIS_EXPERIMENT >value'}
+END
+git add -A && git commit -qm second && apsis baseline --repeats 1 && apsis run -q --iterations 4
+is "run" "$code" 0
+like "it is shown among others" "$(cat runs/000?/prompt.md)" "### c0000, baseline at 1"
+unlike "without the commit" "$(cat runs/000?/prompt.md)" "SECRET"
+end_item
+
 item "import: diff_based_evolution: false and allow_full_rewrites become prompt.answer"
 cd "$T" && cp -r "$ROOT/tests/data/import/openevolve" oe || exit 1
 for pair in "diff_based_evolution: false=answer: rewrite" "allow_full_rewrites: true=answer: either"; do

@@ -720,6 +720,32 @@ test("artifacts shown are the parent's own", function()
   end
 end)
 
+test("of a long artifact the beginning and the end are shown, where the error is", function()
+  local report = "begins\n" .. ("é"):rep(4000) .. "\nZeroDivisionError: it ends"
+  local world = { artifacts = function() return { report = report } end }
+  local text = prompts({ budget = { iterations = 1 }, world = world })[1][2].content
+  equal(utf8.len(text) ~= nil, true)
+  text = text:gsub("[\195\169]+", "(accents)")
+  matches(text, "report\n```\nbegins\n%(accents%)\n%(%d+ bytes left out%)\n%(accents%)\nZeroDivisionError: it ends\n```")
+end)
+
+test("a parent that was stopped, or failed at a later stage, is shown with the reason", function()
+  local world = { stage_list = { 1, 2 }, answers = function(slot) return { edits = { x = slot.number } } end,
+    measure = function(x, request)
+      return request.stage == 2 and x > 0 and { status = "timeout", reason = "over its limit of 2 s" } or { value = x }
+    end }
+  local seen, lines = prompts { budget = { iterations = 20 }, world = world, options = { selection = "openevolve" } }
+  local parents = 0
+  for index, line in ipairs(lines) do
+    local parent = seen[index][2].content:match "## The parent, c%d+\n\n([^\n]*)"
+    if parent and line.parents[1] ~= "c0000" then
+      parents = parents + 1
+      matches(parent, "failed when measured.*; why: over its limit of 2 s")
+    end
+  end
+  equal(parents > 0, true)
+end)
+
 local function told(lines)
   local list = {}
   for index, line in ipairs(lines) do

@@ -43,7 +43,9 @@ function reading:read(record, path)
   return nil, message, code
 end
 
+-- What a candidate changed. A baseline changed nothing: git has a commit of the user's there, with hidden files.
 function reading:diff(record)
+  if record.outcome == "baseline" then return "" end
   local info = self.repo:commit_info(record.commit)
   return info and info.parents[1] and self.repo:diff(info.parents[1], record.commit) or ""
 end
