@@ -75,10 +75,25 @@ def program_of(folder):
     return next((name for name in names if name.startswith("initial_program.")), names[0] if names else None)
 
 
+NEEDED = {"not found in TASK_REGISTRY": "AlgoTune", "create Cargo project": "cargo"}
+
+
 def missing(text):
     """What a failure says is not there."""
-    found = re.findall(r"(?:No module named|[Cc]ommand not found:?|No such file or directory:?) *'?([\w./-]+)", text)
+    found = re.findall(r"(?:No module named|[Cc]ommand not found:?|No such file or directory:?|tool not found:) *'?([\w./-]+)",
+                       text)
+    found += [name for words, name in NEEDED.items() if words in text]
     return ", ".join(sorted(set(found)))
+
+
+def left_behind(project):
+    """What the evaluation of the baseline has written as text."""
+    texts = []
+    for at, _, names in os.walk(os.path.join(project, "runs/0000_baseline/artifacts")):
+        for name in names:
+            with open(os.path.join(at, name), errors="replace") as file:
+                texts.append(file.read())
+    return "\n".join(texts)
 
 
 def last_line(text):
@@ -107,7 +122,7 @@ def project_row(checkout, folder, evaluator, seconds):
         _, out, theirs = run([sys.executable, "-c", THEIRS, checkout, evaluator, program, config], scratch + "/theirs", seconds)
         score = re.search(r"SCORE (.*)", out)
         value, metrics = json.loads(score.group(1)) if score else (None, theirs)
-        lacks = missing(said + theirs + str(metrics))
+        lacks = missing("\n".join((said, theirs, str(metrics), left_behind(scratch + "/ours"))))
         return "%-46s here %-12s there %-12s %s" % (
             name, found.group(1) if found else "-", "-" if value is None else "%.10g" % value,
             "missing: " + lacks if lacks else "" if found else last_line(said))

@@ -1,6 +1,6 @@
 """OpenEvolve's own code and apsis on its examples, with the same scripted model, budget and seeds.
 
-    compare.py CHECKOUT [--examples A,B] [--seeds 5] [--experiments 100] [--workers 1,2]
+    compare.py CHECKOUT [--examples A,B] [--seeds 5] [--first 1] [--experiments 100] [--workers 1,2]
 
 CHECKOUT is a checkout of OpenEvolve, whose evaluators need numpy (and scipy). APSIS names the program. It writes in a
 temporary folder and prints a line for each run: the best value, the evaluations until it, the best program measured
@@ -146,6 +146,7 @@ def main():
     parser.add_argument("checkout", type=os.path.abspath)
     parser.add_argument("--examples", default=",".join(THRESHOLDS))
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--experiments", type=int, default=100)
     parser.add_argument("--workers", default="1,2")
     options = parser.parse_args()
@@ -154,7 +155,7 @@ def main():
     for workers in map(int, options.workers.split(",")):
         for example in options.examples.split(","):
             runs = {"openevolve": [], "apsis": []}
-            for seed in range(1, options.seeds + 1):
+            for seed in range(options.first, options.first + options.seeds):
                 for name, do in (("openevolve", theirs), ("apsis", ours)):
                     with tempfile.TemporaryDirectory(prefix="apsis-compare-") as folder:
                         curve, took = do(options, example, seed, workers, os.path.realpath(folder))
