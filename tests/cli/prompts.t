@@ -112,6 +112,19 @@ for command in "step" "setup"; do
 done
 end_item
 
+item "what an evaluator gives under artifacts in a dict is kept and in the next prompt, and no warning of apsis's own"
+mkdir "$T/dict" && cd "$T/dict" && echo 'X = 1' >initial_program.py
+cat >evaluator.py <<'END'
+def evaluate(path):
+    return {"combined_score": 1.0, "artifacts": {"hint": "CLOSE THE GAP", "gaps": [1, 2]}}
+END
+cd "$T" && apsis import openevolve dict --into dicted --base-url "$URL" --model m1
+cd dicted && sed -i '/api_key_env/d' manifest.yaml && git commit -qam nokey && apsis baseline --repeats 1 && apsis step -q
+is "files" "$(ls runs/0000_baseline/artifacts | paste -sd' ')" "gaps.json hint.txt"
+like "the prompt" "$(cat runs/0001/prompt.md)" "hint.txt.*CLOSE THE GAP"
+unlike "no warning" "$(cat runs/0001/prompt.md)" "openevolve_evaluate|left out"
+end_item
+
 item "the baseline has no change: the user's commit before it, with hidden files, is in no prompt of an agent"
 mkdir "$T/own" && cd "$T/own" && git init -q . && echo 1 >value && git add -A && git commit -qm first
 echo "# THE EVALUATOR IS SECRET" >measure.sh && echo 'echo METRIC score=$(cat value)' >>measure.sh
