@@ -168,13 +168,14 @@ cp -r "$DATA/openevolve" "$T/fates" && cd "$T" || exit 1
 cat >fates/config.yaml <<'END'
 max_code_length: 5000
 evaluator: {use_llm_feedback: true, llm_feedback_weight: 0}
-prompt: {programs_as_changes_description: true, initial_changes_description: ""}
+prompt: {programs_as_changes_description: true, initial_changes_description: "", max_artifact_bytes: 20480}
 llm:
   models: [{name: first}, {name: second, weight: 0}]
 END
 apsis import openevolve fates --into fates1
 line "another meaning" "$out" "^with another meaning:"
 line "a length" "$out" "^  max_code_length +program.md, as an instruction"
+line "a size that is fixed here" "$out" "^  prompt.max_artifact_bytes +a prompt shows 4,000 bytes of each artifact"
 like "as an instruction" "$(cat fates1/program.md)" "The program may have at most 5000 characters."
 lost=$(sed -n '/^not taken over:/,/^[a-z ]*:$/p' <<<"$out" | sed '1!{/^not needed:/d}')
 for key in evaluator.use_llm_feedback prompt.programs_as_changes_description 'llm.models\[2\].name'; do
