@@ -39,6 +39,7 @@ settings() { (cd "$T" && find home config -type f -exec sha256sum {} + | sort -k
 asks() { # WORD [SECONDS]: one experiment whose model does this
     local began=$EPOCHREALTIME
     echo "$1" >"$T/word"
+    : >"$T/requests"
     sed -i "s/timeout_sec: [0-9]*/timeout_sec: ${2:-120}/" manifest.yaml
     local had
     had=$(lines)
@@ -46,18 +47,38 @@ asks() { # WORD [SECONDS]: one experiment whose model does this
     number=$(($(lines) - 1))
     reason=$(field $number rollback_reason)
     if [ "$(lines)" = "$had" ]; then # it ended without a line
-        cell "$1" "$began" stopped null null "${err##*$'\n'}"
+        cell "$1" "$began" stopped - - "${err##*$'\n'}"
+    elif [ "$(outcome)" = skipped_no_change ]; then
+        no_shell
+        cell "$1" "$began" "has no shell" "$(field $number tokens)" "$(field $number cost)" "$reason"
     else
         cell "$1" "$began" "$(outcome)" "$(field $number tokens)" "$(field $number cost)" "$reason"
     fi
-    is "no process is left" "$(left)" ""
     is "the user's settings" "$(settings)" "$before"
 }
 outcome() { field $number outcome; }
 
+# An agent may change nothing for one reason: its own limits refuse a shell command, which it reports, or offer no shell.
+no_shell() {
+    is "the sandbox" "${MODE%%,*}" "no sandbox"
+    case $reason in
+    *"was refused permission for"*) ;;
+    *)
+        unlike "it offers a shell" "$(cat "$T/requests")" '"shell": true'
+        reason="$reason: it offers no shell to its model"
+        ;;
+    esac
+}
+
 cell() { # WORD BEGAN OUTCOME TOKENS DOLLARS REASON: a line for the table
-    [ -z "${CELLS-}" ] || printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$AGENT" "$MODE" "$1" "$3" \
-        "$(awk "BEGIN { printf \"%.1f\", $EPOCHREALTIME - $2 }")" "$4" "$5" "$6" >>"$CELLS"
+    local seconds processes
+    seconds=$(awk "BEGIN { printf \"%.1f\", $EPOCHREALTIME - $2 }")
+    processes=$(left)
+    is "no process is left" "$processes" ""
+    [ "$3" = kept ] || like "a readable reason" "$6" '^[^[:cntrl:]]{20,}$'
+    unlike "remains of objects" "$6" 'object Object|[{]"'
+    [ -z "${CELLS-}" ] || printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$AGENT" "$MODE" "$1" "$3" "$seconds" \
+        "$4" "$5" "$6" "${processes:-none}" >>"$CELLS"
 }
 
 # in_project NAME MORE: a project with the agent; MORE: lines of its manifest.
@@ -87,14 +108,14 @@ without_sandbox() {
         apsis run --iterations 1
         is "exit" "$code" 4
         like "refused as root" "$err" "claude as root without a sandbox"
-        cell improve "$EPOCHREALTIME" refused null null "${err##*$'\n'}"
+        for word in improve scope daemon; do cell "$word" "$EPOCHREALTIME" refused - - "${err##*$'\n'}"; done
         return
     fi
     improves
     asks scope
-    like "a read_only file" "$(outcome) $reason" "^reverted_scope_violation .*propose.lua|^skipped_no_change"
+    like "a read_only file" "$(outcome) $reason" "^reverted_scope_violation .*propose.lua"
     asks daemon
-    like "a daemon" "$(outcome)" "^(kept|skipped_no_change|skipped_provider_failure)$" # its own limits may refuse a shell
+    like "a daemon" "$(outcome)" "^(kept|skipped_no_change)$" # its own limits may refuse a shell
 }
 
 # scenarios NAME KEYS: an agent in all of them. KEYS: of its provider, beside the preset.
@@ -172,6 +193,16 @@ scenarios() {
     is "exit" "$code" 4
     like "reason" "$reason" "over its limit of 8 s"
     end_item
+
+    if [ "$AGENT" != claude ]; then
+        item "$AGENT has no option for max_turns, so the key is refused"
+        sed -i 's/preset: /max_turns: 6, preset: /' manifest.yaml
+        apsis run --iterations 1
+        is "exit" "$code" 2
+        like "why" "$err" "provider.max_turns: cannot be honoured: $AGENT has no option for it"
+        cell endless "$EPOCHREALTIME" refused - - "$(grep max_turns <<<"$err")"
+        end_item
+    fi
 
     item "$AGENT without a sandbox"
     MODE="no sandbox, $who" in_project off 'sandbox: off'

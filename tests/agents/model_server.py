@@ -17,7 +17,7 @@ or at once. WORD_FILE has one word, which decides what a conversation does:
                    next, and writes 25 to value.txt in the directory that a result names. SERVER_TRACE: the file that
                    gets each request's body
 It asks the first tool that it knows of those that the agent offers. LOG_FILE gets a line of JSON per request: the
-protocol, the model, and how many results of tools it has seen. Each answer takes 1200 and 34 tokens.
+protocol, the model, how many results of tools it has seen, and whether the agent offers a shell. Each answer takes 1200 and 34 tokens.
 """
 import http.server
 import itertools
@@ -292,7 +292,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         tools, results, model = protocol.read(body, self.path)
         word = open(WORD_FILE).read().strip()
         with open(LOG_FILE, "a") as log:
-            log.write(json.dumps({"protocol": protocol.name, "model": model, "results": results, "word": word}) + "\n")
+            log.write(json.dumps({"protocol": protocol.name, "model": model, "results": results, "word": word,
+                                  "shell": shell_call(tools, "") is not None}) + "\n")
         if word.isdigit():
             kind, status = STATUS[int(word)]
             return self.send({"type": "error", "error": {"type": kind, "status": status, "code": int(word),

@@ -36,6 +36,20 @@ claude <<'END'
 echo '{"type":"result","is_error":true,"subtype":"success","api_error_status":500,"result":"API Error: 500 no","usage":{}}'
 END
 fails "exit 0 with an error" "the provider reported an error: API Error: 500 no"
+claude <<'END'
+echo '{"type":"result","is_error":true,"subtype":"success","usage":{},"result":"{\"error\":{\"status\":\"UNAUTHENTICATED\",\"message\":\"no such key\"}}"}'
+END
+fails "an error that is JSON" "claude is not logged in: no such key; log in with it"
+end_item
+
+item "who changed nothing because its own limits refused a tool says so"
+claude <<'END'
+echo '{"type":"result","is_error":false,"subtype":"success","result":"I could not.","usage":{},"permission_denials":[{"tool_name":"Bash"}]}'
+END
+apsis run --iterations 1
+number=$(($(lines) - 1))
+is "the line" "$(field $number outcome): $(field $number rollback_reason)" \
+    "skipped_no_change: the provider changed nothing: claude was refused permission for Bash"
 end_item
 
 item "the last telling line of standard error, else of standard output, without control characters"

@@ -45,6 +45,37 @@ line "status: tokens" "$out" "^tokens: +1230$"
 line "status: cost" "$out" "^cost: +0.004 USD$"
 end_item
 
+item "an answer of which a preset reports nothing this time took an unknown amount, not 0"
+cp "$T/agents/claude" "$T/agents/claude.json"
+stand_in claude <<'END'
+Raised it, and printed no JSON.
+END
+cp -r "$T/taken" "$T/silent" && cd "$T/silent" || exit 1
+rm -rf logs runs .apsis && git for-each-ref --format='delete %(refname)' refs/apsis/ refs/apsis-anchors/ refs/heads/apsis/ | git update-ref --stdin
+apsis baseline
+provider 'preset: claude' '{usd: 1, tokens: 5000, iterations: 9}'
+apsis status
+line "before there is an answer" "$out" "^budget: .*0 of 5000 tokens \(5000 left\), 0 of 1 usd"
+apsis step --json
+is "step" "$(json step.outcome) $(json step.tokens) $(json step.cost)" "kept null null"
+is "journal" "$(field 1 tokens) $(field 1 cost)" "null null"
+apsis status
+line "status: tokens" "$out" "^tokens: +unknown"
+line "status: cost" "$out" "^cost: +unknown"
+line "status: budget" "$out" "^budget: .*unknown of 5000 tokens, unknown of 1 usd"
+apsis show c0001
+line "show: tokens" "$out" "^tokens: +unknown$"
+line "show: cost" "$out" "^cost: +unknown$"
+mv "$T/agents/claude.json" "$T/agents/claude"
+apsis step --json
+is "the next one reports" "$(json step.tokens) $(json step.cost)" "1230 0.004"
+apsis status
+line "the sum of those that did" "$out" "^tokens: +1230$"
+apsis replay --check
+is "replay" "$code" 0
+cd "$T/taken" || exit 1
+end_item
+
 item "budget.usd ends a run before an answer would pass it"
 provider 'preset: claude' '{usd: 0.01}'
 apsis run --iterations 9

@@ -84,10 +84,13 @@ test("what answers took is added up, and the world hears of it if it is more", f
   told = {}
   world.answers = function() return { edits = { x = 1 } } end
   line = one("", { world = world })
-  equal({ line.tokens, line.cost, line.answers, told }, { 0, 0, nil, {} })
+  equal({ line.tokens, line.cost, line.answers, told }, { nil, nil, nil, {} }) -- nobody reported it: unknown, not 0
+  world.answers = function() return { edits = { x = 1 }, tokens = 0, cost = 0 } end
+  line = one("", { world = world })
+  equal({ line.tokens, line.cost, told }, { 0, 0, {} })
   world.answers = function() return { edits = { x = 1 }, cost = 0.5 } end
   one("", { world = world })
-  equal(told, { { 0, 0.5, 1 } })
+  equal(told, { { nil, 0.5, 1 } })
   line = one("plan = function(run) return { parents = { run.best }, edits = { x = 2 } } end")
   equal({ line.tokens, line.cost, line.answers }, {})
 end)

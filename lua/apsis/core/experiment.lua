@@ -61,17 +61,23 @@ local function prompt_of(engine, slot)
     engine.strategy.where, type(text)))
 end
 
+-- A sum and what an answer took; nil while no answer has reported it. counted: the sum has it already.
+local function with(sum, amount, counted)
+  if not amount then return sum end
+  return (sum or 0) + (counted and 0 or amount)
+end
+
 -- Adds what answers took to the slot, and notifies the world, so that a crash does not forget what was paid.
 local function take(engine, slot, answers)
-  local tokens, cost = slot.tokens or 0, slot.cost or 0
+  local tokens, cost = slot.tokens, slot.cost
   for index = 1, #answers do
     local answer = answers[index]
-    if not answer.paid then tokens, cost = tokens + (answer.tokens or 0), cost + (answer.cost or 0) end
+    tokens, cost = with(tokens, answer.tokens, answer.paid), with(cost, answer.cost, answer.paid)
   end
   local more = tokens ~= slot.tokens or cost ~= slot.cost
   slot.tokens, slot.cost, slot.under_way, slot.answered = tokens, cost, nil, (slot.answered or 0) + #answers
   if engine.budget.estimates then engine.budget:hold_asking(slot) end
-  if more and engine.world.spent and (tokens > 0 or cost > 0) then engine.world:spent(slot) end
+  if more and engine.world.spent and ((tokens or 0) > 0 or (cost or 0) > 0) then engine.world:spent(slot) end
 end
 
 -- Another proposal for a slot that asked to resample; nil and an ended result if it is wrong or the budget does not

@@ -25,6 +25,12 @@ local function reserve(held, last, running)
   end
 end
 
+-- A sum of what answers took, tokens or usd; json.null if the provider's command does not report it, or did not for any
+-- of the experiments that totals counts.
+local function reported(self, kind, sum, totals)
+  return providers.reported(self.manifest.provider, kind, sum, totals.iterations > 0 and totals.asked == 0)
+end
+
 -- What the newest run has spent of its budget, running or not. before: what it had spent when it went on, of a kind
 -- that was then asked for by --iterations or --minutes. spent and left: json.null if the provider does not report it.
 local function budget_of(self, running)
@@ -39,7 +45,7 @@ local function budget_of(self, running)
   end
   for _, kind in ipairs { "tokens", "usd" } do
     local one = view[kind]
-    if one and providers.reported(self.manifest.provider, kind, one.spent) == json.null then
+    if one and reported(self, kind, one.spent, history.run_totals) == json.null then
       one.spent, one.left = json.null, json.null
     end
   end
@@ -61,11 +67,6 @@ local function dirty_of(self)
   return count and count > 0 and { count = count, first = paths[1] } or nil
 end
 
--- What answers took in all, tokens or usd; json.null if the provider's command does not report it.
-local function reported(self, kind)
-  return providers.reported(self.manifest.provider, kind, self.history.totals[kind])
-end
-
 -- What there is to report of the loop, as JSON has it.
 function standing.facts(self)
   local history, last = self.history, self.last
@@ -81,8 +82,10 @@ function standing.facts(self)
     experiments = history.count - (history.outcomes.baseline or 0), outcomes = history.outcomes,
     best = brief(history.best), baseline = brief(history.baseline), gain = history.gain or json.null,
     current = brief(history.current), since_kept = history.since_kept, since_best = history.since_best, budget = spent,
-    tokens = reported(self, "tokens"), cost = reported(self, "usd"), near_misses = last.near_misses or json.null,
-    branch = self.branch, branch_left = last.branch_left or json.null, dirty = dirty_of(self) or json.null,
+    tokens = reported(self, "tokens", history.totals.tokens, history.totals),
+    cost = reported(self, "usd", history.totals.usd, history.totals), near_misses = last.near_misses or json.null,
+    branch = self.branch, branch_left = last.branch_left or json.null,
+    dirty = dirty_of(self) or json.null,
   }
   rooms.call("status", self, facts)
   return facts

@@ -246,7 +246,8 @@ function World:commit(slot, answer)
   end
   if not slot.repair then files.write_plan(self, slot, answer) end
   if tree == parent.tree or tree == base.tree then
-    return nil, "skipped_no_change", answer.text and "the provider changed nothing" or "the edits change nothing"
+    local why = answer.text and "the provider changed nothing" or "the edits change nothing"
+    return nil, "skipped_no_change", answer.denied and why .. ": " .. answer.denied or why
   end
   local changes, changed_lines = self.repo:changes(parent.commit, tree)
   local crossed = evolve_block.violation(self:need(changes, changed_lines),

@@ -43,9 +43,9 @@ function providers.counts(spec)
 end
 
 -- What was counted of answers, tokens or usd, as JSON: null if it is 0 because the provider's command does not report
--- it.
-function providers.reported(spec, kind, sum)
-  local silent = (providers.of(spec) or {}).command and not providers.counts(spec)[kind]
+-- it, or has not. none: no answer so far was reported.
+function providers.reported(spec, kind, sum, none)
+  local silent = (providers.of(spec) or {}).command and (none or not providers.counts(spec)[kind])
   return (sum == nil or sum == 0 and silent) and json.null or sum
 end
 

@@ -5,6 +5,7 @@ local fs = require "apsis.fs"
 local json = require "apsis.json"
 local messages = require "apsis.live.provider.shared.messages"
 local reader = require "apsis.live.reader"
+local providers = require "apsis.project.providers"
 local rooms = require "apsis.core.rooms"
 local show = require "apsis.cli.table"
 
@@ -226,10 +227,20 @@ local function gain_rows(self, record)
   return told and { { "gained", told } } or rows
 end
 
--- What answers took; 0 may also mean that nothing was reported, so it is not shown.
-local function taken(amount, form) return amount and amount > 0 and form:format(amount) or nil end
+-- What answers took; a line of 0 may also mean that nothing was reported, so it is not shown. unknown: for an amount
+-- that is missing.
+local function taken(amount, form, unknown)
+  if not amount then return unknown end
+  return amount > 0 and form:format(amount) or nil
+end
+
+-- "unknown" if answers may have taken what their line does not have: a command was asked.
+local function unknown_of(self, record)
+  return #record.parents > 0 and (providers.of(self.manifest.provider) or {}).command and "unknown" or nil
+end
 
 local function print_facts(self, record)
+  local unknown = unknown_of(self, record)
   local facts = {
     { "candidate", place_text(self, record) }, { "outcome", record.outcome },
     { "gate", gate_text(record) }, { "value", value_text(record, self.manifest.metric.unit) },
@@ -238,7 +249,8 @@ local function print_facts(self, record)
     { "operator", record.operator and show.line(record.operator) }, { "strategy", show.line(record.strategy) },
     { "model", record.model and show.line(record.model) }, { "commit", record.commit },
     { "changed lines", record.changed_lines },
-    { "tokens", taken(record.tokens, "%d") }, { "cost", taken(record.cost, "%.4g USD") },
+    { "tokens", taken(record.tokens, "%d", unknown) },
+    { "cost", taken(record.cost, "%.4g USD", unknown) },
     { "seconds", record.seconds and ("%.3g"):format(record.seconds) }, { "at", record.timestamp },
   }
   for _, row in ipairs(gain_rows(self, record)) do table.insert(facts, 5, row) end

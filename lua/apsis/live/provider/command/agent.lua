@@ -87,8 +87,9 @@ local function account(self, slot, place, found)
   self.world:need(fs.write(("%s/usage%s.json"):format(slot.dir, place.mark), json.encode(json.array(taken.runs),
     { pretty = true }) .. "\n"))
   if denied then
-    self.world:warn_once("denied", ("%s was refused permission for %s; `args` in the manifest may allow it"):format(
-      self.spec.preset or "the provider", table.concat(denied, ", ")))
+    taken.denied = ("%s was refused permission for %s"):format(self.spec.preset or "the provider",
+      table.concat(denied, ", "))
+    self.world:warn_once("denied", taken.denied .. "; `args` in the manifest may allow it")
   end
 end
 
@@ -187,6 +188,12 @@ local function has_asi_file(world, record)
   return false
 end
 
+-- What an answer took, tokens and US dollars; nil if its output usually reports that and did not this time.
+local function taken_of(self, place)
+  local reports, taken = usage.reports(self.spec), place.taken
+  return taken.tokens or not reports.tokens and 0 or nil, taken.usd or not reports.usd and 0 or nil
+end
+
 -- mark: "_2" for the second of several answers, "" if there is one.
 local function answer_of(self, slot, prompt, mark)
   local world = self.world
@@ -205,9 +212,9 @@ local function answer_of(self, slot, prompt, mark)
     run = with_retries(self, slot, place, text, IMPLEMENT)
   end
   local said, why = run.text, run.failed and failed .. run.failed.text
-  local taken = place.taken
-  local answer = { tokens = taken.tokens or 0, cost = taken.usd or 0, model = taken.model, text = said,
-    plan = plan or said, error = why, steps = said and trajectory.steps(said) }
+  local tokens, usd = taken_of(self, place)
+  local answer = { tokens = tokens, cost = usd, model = place.taken.model, text = said, plan = plan or said,
+    error = why, steps = said and trajectory.steps(said), denied = place.taken.denied }
   if not why then
     asi.read(answer, said, place.dir, has_asi_file(world, world:base(slot)))
     if world.manifest.workspace.git then fs.remove_tree(place.root .. "/.git") end
@@ -277,10 +284,11 @@ end
 -- A question: only the text counts, not the files.
 function provider:ask(slot, messages, mark)
   local place = prepared(self, slot, mark)
-  local run, taken = with_retries(self, slot, place, flatten(messages), QUESTION), place.taken
+  local run = with_retries(self, slot, place, flatten(messages), QUESTION)
   place:close()
-  return { text = run.text, error = run.failed and run.failed.text, tokens = taken.tokens or 0, cost = taken.usd or 0,
-    model = taken.model }
+  local tokens, usd = taken_of(self, place)
+  return { text = run.text, error = run.failed and run.failed.text, tokens = tokens, cost = usd,
+    model = place.taken.model }
 end
 
 return provider

@@ -2,6 +2,7 @@
 -- limit, a missing program, a hang) and the agent's own last telling line. Of a limit: how long to wait.
 local clock = require "apsis.core.clock"
 local editline = require "apsis.edit.line"
+local json = require "apsis.json"
 local limits = require "apsis.live.cage.limits"
 
 local failure = {}
@@ -77,6 +78,13 @@ local function said(result, found)
     or last_line(shown(result.stderr)) or not found and last_line(shown(result.stdout)) or nil
 end
 
+-- The words of an error that a server sent as JSON; any other text as it is.
+local function worded(text)
+  local object = text:sub(1, 1) == "{" and json.decode(text)
+  local inner = type(object) == "table" and (type(object.error) == "table" and object.error or object)
+  return inner and type(inner.message) == "string" and inner.message or text
+end
+
 -- A command that is not there: exit 127 by the shell, or it could not be started (message).
 local function missing(result, message)
   if not result then return "could not be started: " .. message end
@@ -103,7 +111,7 @@ function failure.of(spec, result, message, found)
   local kind = line and kind_of(found and found.status, line)
   local words = kind and kind.text:format(name) .. (how and (" (%s)"):format(how:gsub("^ended with ", "")) or "")
     or ("the provider %s"):format(how or "reported an error")
-  local text = line and words .. ": " .. line:sub(1, LONGEST) or words .. ", and printed no reason"
+  local text = line and words .. ": " .. worded(line):sub(1, LONGEST) or words .. ", and printed no reason"
   if kind and kind.remedy then text = text .. "; " .. kind.remedy end
   return { text = text, limit = kind and (kind.name == "rate" or kind.name == "session") and kind.name or nil,
     said = line }

@@ -64,6 +64,7 @@ presets.opencode = {
     { variable = "XDG_STATE_HOME", from = "~/.local/state/opencode", below = "/opencode", files = {} },
     { variable = "XDG_CACHE_HOME", from = "~/.cache/opencode", below = "/opencode",
       files = { ["models.json"] = true } },
+    { variable = "npm_config_cache", from = "~/.npm", files = {} }, -- it installs parts of itself in its folders
   },
 }
 
