@@ -1,5 +1,6 @@
 -- journal: the file of lines, and how it is read. The fsynced append is the commit point of an experiment; everything
--- else on disk can be rebuilt from here. What a line has is line.lua's. Knows no git and no process.
+-- else on disk can be rebuilt from here. What a line has is line.lua's. Knows no git and no process. If it has a seal,
+-- that sees each line that is read or appended.
 local json = require "apsis.json"
 local lines = require "apsis.core.line"
 local state = require "apsis.state"
@@ -90,6 +91,7 @@ function Journal:each(visit, fields, first)
       local line, message = decoded(self, text, number, fields or true)
       if not line then return nil, message, "EJOURNAL" end
       mark(self, number, offset)
+      if self.seal then self.seal:see(number, text) end
       local refused, named = visit(line, number, text)
       if refused then
         return nil, named and refused or ("%s:%d: %s%s"):format(self.path, number, refused, remedy), "EJOURNAL"
@@ -143,6 +145,7 @@ function Journal:append(line, metric)
   local ok, message, code = self.file:append(text)
   if not ok then return nil, message, code end
   mark(self, self.count + 1, offset)
+  if self.seal then self.seal:add(text) end
   return assert(json.decode(text, true))
 end
 

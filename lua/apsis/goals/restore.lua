@@ -1,6 +1,8 @@
 -- restore: a goal's journal is also on the branch of its state file. Copies it from there into a fresh clone, or if
 -- another clone measured meanwhile; read-only commands read it there.
+local fs = require "apsis.fs"
 local journal = require "apsis.core.journal"
+local seal = require "apsis.live.seal"
 local upkeep = require "apsis.goals.upkeep"
 
 local restore = {}
@@ -12,8 +14,10 @@ function restore.session(self, repo)
   local ok
   ok, message, code = held:ready()
   if not ok then return nil, message, code end
+  local path = self.home .. "/logs/results.jsonl"
+  if not fs.stat(path) then seal.forget(self.home) end -- the branch may have another one
   local done
-  done, message, code = held:restore_journal(self.home .. "/logs/results.jsonl")
+  done, message, code = held:restore_journal(path)
   if not done then return nil, message, code end
   if done == "restored" then self:log("info", "restored the journal from the branch of the state file") end
   return true

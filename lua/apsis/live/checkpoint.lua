@@ -77,6 +77,10 @@ end
 
 -- Writes it if lines were folded since. If it cannot be written, readers are slower, and nothing else.
 function Checkpoint:write(folded)
+  if self.journal.altered then
+    fs.remove(path_in(self.home))
+    return
+  end
   local path, size, count = self.journal.path, self.journal.file:size(), folded.count
   if count == self.written or count ~= self.newest or count ~= self.journal.count then return end
   local stat = fs.stat(path)

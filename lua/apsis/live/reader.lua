@@ -9,6 +9,7 @@ local history = require "apsis.core.history"
 local note = require "apsis.live.note"
 local links = require "apsis.project.links"
 local rooms = require "apsis.core.rooms"
+local seal = require "apsis.live.seal"
 local session = require "apsis.live.session"
 local paths = require "apsis.project.path"
 local suggest = require "apsis.suggest"
@@ -60,6 +61,7 @@ local function find_history(self)
   local opened, own_branch = self.session, self.manifest.own_branch
   if fs.stat(self.home .. "/logs/results.jsonl") then
     opened:read_journal()
+    opened.journal.seal = seal.open(self.home)
     return checkpoint.history(self.home, opened.journal, self.metric, own_branch)
   end
   opened.journal = rooms.first("stored_journal", self)
@@ -73,6 +75,9 @@ function Reader:fold()
   if self.session.journal then ok, message = self.history:fold(self.session.journal) end
   self.last, self.remark = note.read(self.home)
   if not ok then return nil, message, 3 end
+  local sealed = (self.session.journal or {}).seal
+  self.altered = sealed and sealed:problem(self.history.count)
+  if self.altered then self.session:say(self.altered) end
   local given, metric = self.metric, self.history.metric
   if metric ~= given then
     self.metric = metric

@@ -7,6 +7,7 @@ local json = require "apsis.json"
 local programs = require "apsis.live.programs"
 local providers = require "apsis.project.providers"
 local rooms = require "apsis.core.rooms"
+local seal = require "apsis.live.seal"
 local session = require "apsis.live.session"
 local tasks = require "apsis.core.tasks"
 local wait = require "apsis.wait"
@@ -64,9 +65,11 @@ function running.open(spec)
     self.world:clear_locks()
     self.world:sweep()
     local kept = checkpoint.writer(self.home, self.journal)
+    seal.writer(self.home, self.journal)
     local folded, why_not, exit = self:open_engine(spec.visit)
     if not folded then return nil, why_not, exit end
     self.checkpoint = kept
+    self:note_altered(self.journal.seal:follow(self.engine.history.count))
     kept:note(self.engine.history)
     kept:write(self.engine.history)
     self.world.display = self.progress_line

@@ -8,6 +8,7 @@ local lock = require "apsis.live.lock"
 local note = require "apsis.live.note"
 local links = require "apsis.project.links"
 local plain = require "apsis.project.plain"
+local seal = require "apsis.live.seal"
 
 local session = {}
 
@@ -126,8 +127,18 @@ function session.steps(self, ...)
   return true
 end
 
+-- problem: what somebody did to the journal beside apsis, or nil. Then readers are to see each line: no checkpoint.
+function Session:note_altered(problem)
+  if not problem or self.journal.altered then return end
+  self.journal.altered = true
+  self:log("warn", problem)
+end
+
 function Session:close()
-  if self.checkpoint then self.checkpoint:write(self.engine.history) end
+  if self.checkpoint then
+    self:note_altered(seal.problem(self.home))
+    self.checkpoint:write(self.engine.history)
+  end
   self.checkpoint = nil
   if self.journal then self.journal:close() end
   if self.world then self.world:close() end

@@ -84,7 +84,7 @@ function standing.facts(self)
     current = brief(history.current), since_kept = history.since_kept, since_best = history.since_best, budget = spent,
     tokens = reported(self, "tokens", history.totals.tokens, history.totals),
     cost = reported(self, "usd", history.totals.usd, history.totals), near_misses = last.near_misses or json.null,
-    branch = self.branch, branch_left = last.branch_left or json.null,
+    altered = self.altered or json.null, branch = self.branch, branch_left = last.branch_left or json.null,
     dirty = dirty_of(self) or json.null,
   }
   rooms.call("status", self, facts)

@@ -39,10 +39,10 @@ function links.none_in(root, path)
   return true
 end
 
-local files = { ".apsis/.gitignore", ".apsis/autoloop.json", ".apsis/fold", ".apsis/inbox/done", ".apsis/inbox/last",
-  ".apsis/lock", ".apsis/packs.json",
-  ".apsis/pause", ".apsis/turn", "logs/.gitignore", "logs/apsis.log", "logs/directions.jsonl", "logs/results.jsonl",
-  "logs/state.json", "runs/.gitignore", "runs/.history.json", "runs/.history.json~" }
+local files = { ".apsis/.gitignore", ".apsis/autoloop.json", ".apsis/digests", ".apsis/fold", ".apsis/inbox/done",
+  ".apsis/inbox/last", ".apsis/lock", ".apsis/packs.json", ".apsis/pause", ".apsis/turn", "logs/.gitignore",
+  "logs/apsis.log", "logs/directions.jsonl", "logs/results.jsonl", "logs/state.json", "runs/.gitignore",
+  "runs/.history.json", "runs/.history.json~" }
 
 -- Whether a text for the provider is the project's own. A link may lead to it, but not out of the project.
 local function leads_out(dir, path)

@@ -98,6 +98,7 @@ local function print_text(self, facts, at)
     { "tokens", taken_text(facts, facts.tokens, "%d") }, { "cost", taken_text(facts, facts.cost, "%.4g USD") },
     { "near misses", near ~= json.null and ("experiment %s, %s"):format(near.experiment, near_miss.at(near, show.line))
       or nil },
+    { "altered", facts.altered ~= json.null and facts.altered:match "^[^;]*" or nil },
     { "branch", facts.branch_left ~= json.null and ("%s is left behind: %s"):format(facts.branch,
       show.line(facts.branch_left, 200)) or nil },
     { "uncommitted", dirty ~= json.null and ("%d, for instance %s; candidates start from HEAD"):format(dirty.count,

@@ -1,0 +1,127 @@
+#!/bin/bash
+# seal: a line of the journal that somebody changes or removes beside apsis is found out: run, status, report and the others
+# warn. What apsis itself does to a journal, a crash, `git clean` and a clone are no such change.
+. tests/cli/lib.sh || exit 1
+
+new_project made
+apsis baseline -q
+apsis run --iterations 4 -q
+journal=logs/results.jsonl
+cp -r . "$T/good"
+
+# found WHAT WORDS: run, status and report warn with these words, now and after more lines; the remedy ends that.
+found() {
+    local view
+    for view in "status" "report --json" "log" "run --iterations 1 -q" "status" "run --iterations 1 -q" "show 1"; do
+        apsis $view
+        is "$1: $view: exit" "$code" 0
+        like "$1: $view" "$err" "logs/results.jsonl:? ?$2.*restore the file from a backup.*remove .apsis/digests"
+    done
+    apsis status --json
+    like "$1: as JSON" "$(json altered)" "logs/results.jsonl"
+    rm .apsis/digests
+    unseen "$1: with the remedy"
+}
+
+# unseen WHEN: nobody warns, also after another run.
+unseen() {
+    local view
+    for view in "status" "run --iterations 1 -q" "status" "report --json"; do
+        apsis $view
+        is "$1: $view" "$code $err" "0 "
+    done
+    apsis status --json
+    is "$1: as JSON" "$(json altered)" null
+}
+
+# edited WHAT SCRIPT WORDS: the project again, and sed's script on its journal.
+edited() {
+    item "$1 is found out"
+    rm -rf "$T/edited" && cp -r "$T/good" "$T/edited" && cd "$T/edited" || exit 1
+    sed -i "$2" $journal
+    ok "the edit changes the file" test "$(sha256sum <$journal)" != "$(sha256sum <"$T/good/$journal")"
+    found "$1" "$3"
+    end_item
+}
+
+edited "another value" '3s/"primary_metric":2/"primary_metric":99/' '3: this is not the line that apsis wrote'
+edited "another outcome" '3s/"outcome":"kept"/"outcome":"reverted_worse_metric"/' '3: this is not the line'
+edited "a line that was deleted" 3d '3: this is not the line'
+edited "the last line that was deleted" '$d' '(apsis wrote 5 lines, and 4 are there|5: this is not the line)'
+edited "lines in another order" '3{h;d};4G' '3: this is not the line'
+
+item "an edit while a run goes on is found out at its end"
+cd "$T" && new_project during
+apsis baseline -q
+echo 'return function(proposal)
+  if proposal.experiment == 3 then
+    local file = assert(io.open("logs/results.jsonl", "r+"))
+    local text = file:read "a"
+    file:seek("set", assert(text:find("\"primary_metric\":2", 1, true)) + 16)
+    file:write "7"
+    file:close()
+  end
+  return { ["value.txt"] = proposal.experiment .. "\n" }
+end' >propose.lua
+commit cheat
+apsis baseline --again -q
+apsis run --iterations 4 -q
+like "the run" "$err" "results.jsonl:[0-9]: this is not the line"
+apsis status
+like "status" "$err" "results.jsonl:[0-9]: this is not the line"
+end_item
+
+item "a torn line is no change, nor is what a kill or a power cut left of the digests"
+cp -r "$T/good" "$T/torn" && cd "$T/torn" || exit 1
+printf '{"experiment":5,"outc' >>$journal
+apsis run --iterations 1 -q
+like "the torn line" "$err" "the last line was torn"
+unlike "no other warning" "$err" "apsis wrote"
+unseen "torn"
+for bytes in '$d' '3,$d' d; do
+    sed -i "$bytes" .apsis/digests
+    unseen "digests: $bytes"
+done
+truncate -s -5 .apsis/digests && unseen "digests: cut"
+truncate -s -40 .apsis/digests && truncate -s +60 .apsis/digests && unseen "digests: zeros at the end"
+is "one for each line" "$(wc -l <.apsis/digests)" "$(lines)"
+end_item
+
+item "a journal without digests is read and gets them"
+cp -r "$T/good" "$T/old" && cd "$T/old" || exit 1
+rm .apsis/digests
+sed -i '2s/"primary_metric":1/"primary_metric":0.5/' $journal
+unseen old
+is "one for each line" "$(wc -l <.apsis/digests)" "$(lines)"
+end_item
+
+item "git clean, a new journal and a clone are no change"
+cp -r "$T/good" "$T/clean" && cd "$T/clean" || exit 1
+drop_refs() { git for-each-ref --format='delete %(refname)' refs/apsis/ refs/apsis-anchors/ | git update-ref --stdin; }
+for removed in "rm -r logs" "git clean -qfdX"; do
+    $removed
+    drop_refs
+    apsis baseline -q
+    is "$removed: baseline" "$code $err" "0 "
+    unseen "$removed"
+done
+apsis reset -f
+is "reset" "$code $(ls .apsis/digests 2>&1 | grep -c 'No such')" "0 1"
+apsis baseline -q
+unseen "reset"
+apsis reset -f && apsis reset --undo
+is "undo" "$code" 0
+unseen "reset --undo"
+git clone -q "$T/good" "$T/cloned" 2>/dev/null && cd "$T/cloned" || exit 1
+apsis baseline -q
+unseen "a clone"
+end_item
+
+item "a project without a change of its journal is as before; read-only commands write no digests"
+cp -r "$T/good" "$T/same" && cd "$T/same" || exit 1
+rm .apsis/digests
+apsis status && apsis log && apsis report --json
+ok "none" test ! -e .apsis/digests
+end_item
+
+finish
