@@ -50,6 +50,16 @@ edited "a line that was deleted" 3d '3: this is not the line'
 edited "the last line that was deleted" '$d' '(apsis wrote 5 lines, and 4 are there|5: this is not the line)'
 edited "lines in another order" '3{h;d};4G' '3: this is not the line'
 
+item "who drives apsis and raises the best so far beside it is found out by submit and by the rows of status"
+cp -r "$T/good" "$T/driven" && cd "$T/driven" || exit 1
+sed -i '5s/"primary_metric":4/"primary_metric":1000/' $journal
+echo 77 >value.txt
+apsis submit
+like "submit" "$err" "results.jsonl:5: this is not the line"
+apsis status
+line "status" "$out" "^altered: +logs/results.jsonl:5: this is not the line that apsis wrote there$"
+end_item
+
 item "an edit while a run goes on is found out at its end"
 cd "$T" && new_project during
 apsis baseline -q
