@@ -148,14 +148,16 @@ local function quote(text)
   return "'" .. text:gsub("'", "'\\''") .. "'"
 end
 
--- Starts `apsis run`. { pid, ended() -> its exit code }.
-function Project:start()
+-- Starts apsis with these words, or a run. { pid, ended() -> its exit code }.
+function Project:start(given)
+  local command = {}
+  for index, word in ipairs(given or { "run", "-q", self.dir }) do command[index] = quote(word) end
   local words = { "env -u APSIS_HOME", self.cage and "APSIS_CAGE=" .. self.cage or "-u APSIS_CAGE" }
   for name, value in pairs(project.at.environment) do
     if value then words[#words + 1] = quote(name .. "=" .. value) end
   end
-  local pipe = assert(io.popen(("%s %s run -q %s >> %s 2>&1 & echo $!; wait $! 2> /dev/null; echo $?"):format(table.concat(words, " "),
-    quote(project.at.apsis), quote(self.dir), quote(self.dir .. ".log"))))
+  local pipe = assert(io.popen(("%s %s %s >> %s 2>&1 & echo $!; wait $! 2> /dev/null; echo $?"):format(table.concat(words, " "),
+    quote(project.at.apsis), table.concat(command, " "), quote(self.dir .. ".log"))))
   self.apsis = assert(math.tointeger(tonumber(pipe:read "l")))
   return { pid = self.apsis, ended = function()
     local code = tonumber(pipe:read "l")

@@ -5,9 +5,11 @@
 -- before a kill is there after it, byte by byte, with its ref, and nothing of the commands runs; what lost a part of its cage is booked
 -- once, as such a crash; what was answered is not asked for again;
 -- at the end numbers, branch, objects and the strategy's plans are as if nothing had happened, and where apsis
--- alone was killed, with one worker, the journal equals that of a run that was left alone. Exit 1 says what differed, and keeps the
+-- alone was killed, with one worker, the journal equals that of a run that was left alone. Some projects are driven: submit, wait and
+-- run are killed in turn, and each submission has one line. Exit 1 says what differed, and keeps the
 -- project.
 local checks = require "checks"
+local driven = require "driven"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local project = require "project"
@@ -24,9 +26,10 @@ local tag = ("%d%d"):format(host.pid, os.time())
 project.place { apsis = build .. "/apsis", root = ("%s/torture-%s"):format(build, tag), tag = tag, seed = seed }
 local rng = random.stream(seed, "torture")
 
--- In turn; the first three have kinds and numbers of workers enough for a short torture.
+-- In turn; the first four have kinds and numbers of workers enough for a short torture.
 local variants = {
   { workers = 1, provider = "command", victims = "all" },
+  { workers = 4, provider = "command", victims = "apsis", driven = true },
   { workers = 4, provider = "lua", victims = "all", cage = "subreaper" },
   { workers = 16, provider = "command", victims = "all" },
   { workers = 1, provider = "lua", victims = "apsis" },
@@ -34,6 +37,7 @@ local variants = {
   { workers = 1, provider = "command", victims = "apsis", cage = "subreaper" },
   { workers = 16, provider = "lua", victims = "all" },
   { workers = 4, provider = "lua", victims = "apsis" },
+  { workers = 1, provider = "command", victims = "apsis", driven = true },
   { workers = 1, provider = "lua", victims = "all", cage = "subreaper" },
   { workers = 16, provider = "command", victims = "apsis", cage = "subreaper" },
   { workers = 4, provider = "command", victims = "all" },
@@ -45,7 +49,7 @@ local MOST_KILLS = math.max(4, math.min(40, wanted // 5)) -- of one project
 local names = { "apsis", "supervisor", "init", "verifier", "provider" }
 local deck = { apsis = 2, supervisor = 1, init = 1, verifier = 1, provider = 1 } -- how many of each are dealt at once
 local totals = { kills = 0, sessions = 0, projects = 0, lines = 0, slowest = 0, slowest_cage = 0, booked = 0, late = 0, redone = 0,
-  answers_kept = 0, askings = 0, asked_lines = 0, of = {}, workers = {} }
+  answers_kept = 0, askings = 0, asked_lines = 0, submissions = 0, of = {}, workers = {}, driven = {} }
 local dealt = {}
 for _, kind in ipairs(names) do totals.of[kind], dealt[kind] = 0, 0 end
 
@@ -85,13 +89,16 @@ end
 local function torture(number)
   local what = { name = ("%03d"):format(number), number = number }
   for key, value in pairs(variants[(number - 1) % #variants + 1]) do what[key] = value end
-  what.experiments = EXPERIMENTS[what.workers]
+  what.experiments = what.driven and 1000000 or EXPERIMENTS[what.workers]
   local one = project.make(what)
   local lines, finished
-  repeat lines, finished = session.run(one, rng, kinds, totals) until finished
-  checks.strays(one)
-  checks.finished(one, lines)
-  if one.workers == 1 and one.victims == "apsis" then checks.same(one, lines, session.alone(one)) end
+  if one.driven then lines = driven.torture(one, rng, kinds, totals)
+  else
+    repeat lines, finished = session.run(one, rng, kinds, totals) until finished
+    checks.strays(one)
+    checks.finished(one, lines)
+  end
+  if one.workers == 1 and one.victims == "apsis" and not one.driven then checks.same(one, lines, session.alone(one)) end
   if one.provider == "command" then
     local _, askings = one:askings()
     totals.askings, totals.asked_lines = totals.askings + askings, totals.asked_lines + #lines - 1
@@ -135,6 +142,9 @@ print(("nothing lost: %s kills (%s), %d starts, %d projects (workers %s), %s lin
   table.concat(covered(), ", "), grouped(totals.lines), math.max(totals.slowest, totals.slowest_cage)))
 print(("%d askings for %d lines of commands: %d were lost to a kill; %d answers were on the disk at a kill, and none of them was asked "
   .. "for again"):format(totals.askings, totals.asked_lines, totals.askings - totals.asked_lines, totals.answers_kept))
+print(("%d of the kills of apsis were of who drives (%s): each of %d submissions has one line"):format(
+  (totals.driven.submit or 0) + (totals.driven["submit --no-wait"] or 0) + (totals.driven.wait or 0) + (totals.driven.run or 0),
+  counted({ "submit", "submit --no-wait", "wait", "run" }, totals.driven), totals.submissions))
 print(("of the %d kills that were not of apsis %d are a crash in the journal, %d came when the command had ended and its cage was still "
   .. "there, %d were followed by one of apsis, which did the experiment again"):format(totals.kills - totals.of.apsis, totals.booked,
   totals.late, totals.redone))
