@@ -11,16 +11,19 @@ local Seal = {}
 Seal.__index = Seal
 
 local FILE <const> = "/.apsis/digests"
+local FACTOR <const> = 0x9E3779B97F4A7C15 -- 2^64 divided by the golden ratio: odd, so multiplying loses nothing
 local WIDTH <const> = 17 -- of a digest: 16 hexadecimal digits and the end of its line
 local REMEDY <const> = "; what it shows may not have been measured: restore the file from a backup, or, if the change "
   .. "is meant, remove .apsis/digests"
 
--- A line's digest: 64 bits, any 8 bytes of it changed alone give another one.
+-- A line's digest: 64 bits; if 8 bytes of the line are others, so is the digest.
 local function row_of(text)
-  local hash, padded = #text, text .. ("\0"):rep(-#text % 8)
-  for at = 1, #padded, 8 do
-    hash = (hash ~ string.unpack("<i8", padded, at)) * 0x9E3779B97F4A7C15
-    hash = hash ~ (hash >> 29)
+  local hash, padded = #text, text .. ("\0"):rep(-#text % 32)
+  for at = 1, #padded, 32 do
+    local first, second, third, fourth = string.unpack("<i8i8i8i8", padded, at)
+    hash = ((hash ~ first) * FACTOR ~ second) * FACTOR
+    hash = ((hash ~ hash >> 29 ~ third) * FACTOR ~ fourth) * FACTOR
+    hash = hash ~ hash >> 29
   end
   return ("%016x\n"):format(hash)
 end
