@@ -66,6 +66,10 @@ fails "a missing program" "true-or-not"
 sed -i "s/run: \[true-or-not\]/preset: claude/; s/timeout_sec: 20/timeout_sec: 1/" manifest.yaml
 claude <<<'sleep 60'
 fails "a hang" "over its limit of 1 s; it had printed nothing"
+claude <<<'echo "Attempt 3 failed with status 429. Retrying" >&2; sleep 60'
+fails "a hang after a limit" "over its limit of 1 s; it had printed Attempt 3 failed with status 429. Retrying"
+claude <<<'echo "Working on it" >&2; sleep 60'
+fails "a hang after other words" "over its limit of 1 s$"
 sed -i "s/timeout_sec: 1/timeout_sec: 20/" manifest.yaml
 end_item
 

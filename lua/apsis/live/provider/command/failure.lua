@@ -104,9 +104,10 @@ function failure.of(spec, result, message, found)
   if found and found.ended and result.outcome == "exit" then return nil end -- at a limit of the manifest's
   if not how and not (found and found.error) then return nil end
   local line = said(result, found)
-  if result.outcome ~= "exit" then -- what it printed before does not explain it
+  if result.outcome ~= "exit" then -- what it printed before does not explain it, except what a server refused
     local silent = result.outcome == "timeout" and result.stdout.bytes + result.stderr.bytes == 0
-    return { text = "the provider " .. how .. (silent and "; it had printed nothing" or "") }
+    local before = silent and "nothing" or line and kind_of(nil, line) and worded(line):sub(1, LONGEST)
+    return { text = "the provider " .. how .. (before and "; it had printed " .. before or "") }
   end
   local kind = line and kind_of(found and found.status, line)
   local words = kind and kind.text:format(name) .. (how and (" (%s)"):format(how:gsub("^ended with ", "")) or "")
