@@ -31,15 +31,6 @@ numbers() { values | tr ';' '\n' | sed 's/.* //' | sort | tr '\n' ' '; }
 reasons() { sed -nE 's/.*"rollback_reason": *"([^"]*)".*/\1/p' logs/results.jsonl | tail -1; }
 queued() { find "$FAKE/jobs" -mindepth 1 -maxdepth 1 | wc -l; }
 folders() { find "$SHARED" -name job.json | wc -l; }
-wait_for() { # wait_for WHAT COMMAND...: until the command succeeds
-    local what=$1 until=$((SECONDS + 240))
-    shift
-    while [ "$SECONDS" -lt "$until" ]; do
-        "$@" >/dev/null 2>&1 && return
-        sleep 0.02
-    done
-    verdict no "$what" "never: $*"
-}
 idle() { [ "$(queued)" = 0 ]; } # a job leaves the queue a little after its result is there
 in_queue() { [ "$(queued)" = "$1" ]; }
 asked() { [ "$(wc -l <"$FAKE/questions")" -ge "$1" ]; }
@@ -285,6 +276,22 @@ rm "$T/stopped.wait"
 apsis run -q --iterations 2
 is "values" "$(numbers)" "1 2 3 4 "
 is "no folder" "$(folders)" 0
+end_item
+
+item "a job that is in the queue though nobody waits for it is cancelled: a scheduler that was restarted may not know that it has ended"
+cluster lingers
+touch "$FAKE/linger"
+apsis run -q --iterations 1
+rm "$FAKE/linger"
+is "it is there" "$(queued)" 1
+touch "$T/lingers.wait"
+start_run --iterations 1
+wait_for "another one runs" begun lingers 2
+wait_for "the first is cancelled" in_queue 1
+rm "$T/lingers.wait"
+wait "$pid"
+is "values" "$(values)" "kept 1;kept 2;"
+is "nothing else is" "$(sort -u "$FAKE/cancelled" | wc -l)" 1
 end_item
 
 item "apsis eval beside a running loop measures on a node, and leaves the loop's jobs alone"

@@ -49,15 +49,6 @@ commanded() { # commanded NAME N
     : >"$T/$1.evaluations"
 }
 values() { sed -nE 's/.*"outcome": *"([a-z_]*)".*"primary_metric": *([-0-9a-z.]*).*/\1 \2/p' logs/results.jsonl | tail -n +2 | tr '\n' ';'; }
-wait_for() { # wait_for WHAT COMMAND...: until the command succeeds
-    local what=$1 until=$((SECONDS + 240))
-    shift
-    while [ "$SECONDS" -lt "$until" ]; do
-        "$@" >/dev/null 2>&1 && return
-        sleep 0.05
-    done
-    verdict no "$what" "never: $*"
-}
 begun() { [ "$(wc -l <"$T/$1.evaluations")" -ge "$2" ]; }
 nothing_in() { [ -z "$(find "$@" -type f)" ]; } # a worker removes a job a little after its result is there
 

@@ -197,3 +197,14 @@ lines() { if [ -f logs/results.jsonl ]; then wc -l <logs/results.jsonl | tr -d '
 
 # gone MARKER: no process has it on its command line.
 gone() { ! pgrep -f -- "$1" >/dev/null; }
+
+# wait_for WHAT COMMAND...: until the command succeeds.
+wait_for() {
+    local what=$1 until=$((SECONDS + 240))
+    shift
+    while [ "$SECONDS" -lt "$until" ]; do
+        "$@" >/dev/null 2>&1 && return
+        sleep 0.02
+    done
+    verdict no "$what" "never: $*"
+}

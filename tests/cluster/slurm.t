@@ -40,12 +40,19 @@ start_run() {
     "$APSIS" run -q "$@" >"$T/run.out" 2>"$T/run.err" </dev/null &
     pid=$!
 }
+idle_nodes() { [ "$(sinfo -h -N -o %t | grep -cxE "$1")" = 4 ]; }
+nodes_are_back() { # Slurm drains a node whose job it could not end, or that has one of a number which it gave twice
+    local node
+    for node in $(sinfo -h -N -o '%t %N' | sed -n 's/^\(drain\|drng\|down\)[^ ]* //p'); do scontrol update NodeName="$node" State=RESUME; done
+    idle_nodes 'idle|mix|alloc'
+}
 controller() { # controller away|back
     if [ "$1" = away ]; then
         kill -9 "$(cat "$SLURM/slurmctld.pid")"
     else
         slurmctld -f "$SLURM_CONF"
         wait_for "the controller is back" 20 squeue
+        wait_for "the nodes are back" 90 nodes_are_back
     fi
 }
 
@@ -143,11 +150,7 @@ wait "$pid"
 is "run" $? 0
 is "values" "$(numbers)" "1 2 "
 slurmd -N "$victim" -f "$SLURM_CONF"
-is_back() { # Slurm drains a node whose job it could not end
-    scontrol update NodeName="$victim" State=RESUME
-    [ "$(sinfo -h -N -o %t | grep -cx idle)" = 4 ]
-}
-wait_for "the node is back" 90 is_back
+wait_for "the node is back" 90 nodes_are_back
 : >"$T/dies.evaluations"
 start_run --iterations 1
 wait_for "it runs" 20 begun dies 1

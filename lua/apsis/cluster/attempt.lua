@@ -106,7 +106,9 @@ local function await(self, made, slot)
   while true do
     local given, wrong = take(self, made)
     if given or wrong then return given, wrong end
-    local lost = look(self, one, self.queue:look(function() return self:names() end), slot)
+    local answer = self.queue:look(function() return self:names() end)
+    self:reap(answer)
+    local lost = look(self, one, answer, slot)
     if lost then
       given, wrong = take(self, made)
       if given or wrong then return given, wrong end

@@ -10,7 +10,7 @@ local wait = require "apsis.wait"
 
 local describe = {}
 
-local DIGITS <const> = 32
+local DIGITS <const>, MARK <const> = 32, 12
 local elsewhere = { provider = true, strategy = true, budget = true, execution = true }
 
 -- The parts of the manifest that a measurement may depend on, as plain data.
@@ -39,8 +39,11 @@ function describe.nonce()
   return (file:read(16):gsub(".", function(byte) return ("%02x"):format(byte:byte()) end))
 end
 
--- The ordinal-th measurement of a slot as a job without a name.
-function describe.job(world, folder, slot, record, request, ordinal)
+-- How the keys of a project's jobs begin.
+function describe.mark(place) return place:sub(1, MARK) end
+
+-- The ordinal-th measurement of a slot as a job without a name. place: the project's name in the shared folder.
+function describe.job(world, folder, place, slot, record, request, ordinal)
   local own = record == slot.candidate
   local job = {
     version = host.version, project = world.manifest.home, prefix = world.prefix, seed = world.seed,
@@ -50,7 +53,7 @@ function describe.job(world, folder, slot, record, request, ordinal)
     slot = { baseline = slot.baseline, parent_commit = slot.parent_commit, own = own, stderr = slot.stderr,
       secondary = own and slot.secondary or nil, value = own and slot.value or nil },
   }
-  job.key = sha256.hex(json.encode(job, { sorted = true })):sub(1, DIGITS)
+  job.key = describe.mark(place) .. sha256.hex(json.encode(job, { sorted = true })):sub(1, DIGITS - MARK)
   job.env = environment.passed(world.manifest.verification.pass_env)
   job.created, job.hide = wait.time(), json.array(world.here.cage.hide) -- a node may have these folders, too
   return job

@@ -17,11 +17,12 @@ local evaluations = {}
 local Evaluations = {}
 Evaluations.__index = Evaluations
 
-local DIGITS <const> = 32 -- of a key: 128 bits
+local DIGITS <const> = 32 -- of a project's folder: 128 bits
+local GRACE <const> = 3 -- of poll_sec: how long nobody must have waited for a job that is there
 
 -- open(world, info of its repository, the queue) -> executor.
 function evaluations.open(world, _, queue)
-  return setmetatable({ world = world, queue = queue, spec = world.manifest.execution, flying = {}, count = {},
+  return setmetatable({ world = world, queue = queue, spec = world.manifest.execution, flying = {}, count = {}, strays = {},
     place = sha256.hex(world.manifest.home):sub(1, DIGITS) }, Evaluations)
 end
 
@@ -120,7 +121,7 @@ function Evaluations:measure(slot, record, request)
   tidy(self)
   local number = slot.number
   self.count[number] = (self.count[number] or 0) + 1
-  local job = describe.job(world, self.folder, slot, record, request, self.count[number])
+  local job = describe.job(world, self.folder, self.place, slot, record, request, self.count[number])
   world:need(self.folder:send(world.repo, record.tree))
   local given, why = attempt.measure(self, slot, job)
   if not given then
@@ -162,6 +163,35 @@ function Evaluations:names()
   end
   table.sort(names)
   return names
+end
+
+-- Whether somebody waits for a job, or may: one that an earlier process has sent.
+local function is_wanted(self, name)
+  local one = self.flying[name]
+  if one then return not one.done end
+  for _, list in pairs(self.inherited or {}) do
+    for _, inherited in ipairs(list) do
+      if inherited == name then return true end
+    end
+  end
+  return false
+end
+
+-- Cancels what an answer of the queue has of this project though nobody waits for it: a scheduler that was restarted
+-- may have forgotten that a job has ended.
+function Evaluations:reap(answer)
+  if not answer or answer == self.reaped then return end
+  self.reaped = answer
+  local mark, before, over = describe.mark(self.place), self.strays, {}
+  self.strays = {}
+  for name in pairs(answer.jobs) do
+    if name:sub(1, #mark) == mark and not is_wanted(self, name) then
+      self.strays[name] = before[name] or answer.began
+      if answer.began - self.strays[name] >= GRACE * self.spec.poll_sec then over[#over + 1] = name end
+    end
+  end
+  for _, name in ipairs(over) do self.strays[name] = nil end
+  self.queue:cancel(over)
 end
 
 -- Ends what is in flight; a killed process does not come here, and its jobs are adopted.
