@@ -40,7 +40,7 @@
 ---@field baseline apsis.Candidate
 ---@field history apsis.Candidate[] every journal line, oldest first; read again from the journal on demand
 ---@field pending apsis.Proposal[] in flight, each with its `experiment`
----@field free integer workers without an experiment
+---@field free integer experiments that may start now: free workers, of which `execution.proposals` may wait for the provider
 ---@field experiment integer the number being planned, or of the candidate in hand
 ---@field since_kept integer experiments of this run since the last kept one; failures of the provider are not counted
 ---@field since_best integer the same since the last new best

@@ -1,6 +1,7 @@
 -- The strategy contract: every hook and every rule of it, each by a small strategy that uses it, over a world without git.
 local fake = require "fake"
 local tap = require "tap"
+local wait = require "apsis.wait"
 local test, equal, matches = tap.test, tap.equal, tap.matches
 
 test("an empty strategy climbs: it keeps what is better and stops when the budget is used", function()
@@ -114,6 +115,36 @@ end)
 test("a group larger than the free workers is a strategy error", function()
   local lines = fake.run([[return { plan = function(run) return { { parents = { run.best } }, { parents = { run.best } } } end }]], {})
   equal(lines[2].outcome, "skipped_strategy_error")
+  matches(lines[2].rollback_reason, "group of 2 with run.free 1")
+end)
+
+test("proposals bounds how many wait for the provider, and run.free; the others are measured meanwhile", function()
+  local asking, most_asking, measuring, most_measuring, frees = 0, 0, 0, 0, {}
+  local world = {
+    answers = function(slot)
+      asking = asking + 1
+      most_asking = math.max(most_asking, asking)
+      wait.sleep(0.002)
+      asking = asking - 1
+      return { edits = { x = slot.number } }
+    end,
+    measure = function(x)
+      measuring = measuring + 1
+      most_measuring = math.max(most_measuring, measuring)
+      local waited = 0
+      while x > 0 and most_measuring < 6 and waited < 5000 do
+        wait.sleep(0.001)
+        waited = waited + 1
+      end
+      measuring = measuring - 1
+      return { value = x }
+    end,
+    context = function(_, engine) frees[engine:may_start()] = true end,
+  }
+  local lines = fake.run("return {}", { workers = 6, proposals = 2, budget = { iterations = 12 }, world = world })
+  equal({ #lines, most_asking, most_measuring, frees[1], frees[2], frees[3] }, { 13, 2, 6, true, true, nil })
+  lines = fake.run([[return { plan = function(run) return { { parents = { run.best } }, { parents = { run.best } } } end }]],
+    { workers = 6, proposals = 1, budget = { iterations = 4 } })
   matches(lines[2].rollback_reason, "group of 2 with run.free 1")
 end)
 

@@ -114,7 +114,7 @@ function fake.engine(source, spec)
   local engine = loop.new { strategy = strategy, world = world, journal = memory,
     metric = spec.metric or { name = "score", direction = "higher" }, metrics = spec.metrics,
     tie_breaker = spec.tie_breaker or "changed_loc", seed = spec.seed or 1,
-    name = "fake", workers = spec.workers or 1, budget = spec.budget or { iterations = 10 }, project = spec.project or { name = "fake",
+    name = "fake", workers = spec.workers or 1, proposals = spec.proposals, budget = spec.budget or { iterations = 10 }, project = spec.project or { name = "fake",
       files = {} },
     models = spec.models, model_choice = spec.model_choice, thresholds = spec.thresholds, acceptance = spec.acceptance,
     guards = spec.guards, reflect = spec.reflect,

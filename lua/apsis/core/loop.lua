@@ -30,15 +30,16 @@ end
 
 local function nothing() end
 
--- new{ strategy, world, journal, metric = {...}, metrics = {NAME = {...}}, tie_breaker, seed, name, workers, budget,
---   project, models = { {name, weight}... }, model_choice, thresholds = { [stage] = value }, threshold_of = {
---   [stage] = another metric that must reach it }, trajectory, branch_baselines: whether every baseline is of what a
---   branch has become }, and what a room's `engine` hook reads
+-- new{ strategy, world, journal, metric = {...}, metrics = {NAME = {...}}, tie_breaker, seed, name, workers, proposals:
+--   how many of them may wait for their provider, budget, project, models = { {name, weight}... }, model_choice,
+--   thresholds = { [stage] = value }, threshold_of = { [stage] = another metric that must reach it }, trajectory,
+--   branch_baselines: whether every baseline is of what a branch has become }, and what a room's `engine` hook reads
 function loop.new(spec)
   local engine = setmetatable({
     strategy = spec.strategy, world = spec.world, journal = spec.journal, metric = direction.new(spec.metric),
     metrics = {}, metric_names = {}, tie_breaker = spec.tie_breaker, seed = spec.seed or 1, name = spec.name,
-    workers = spec.workers or 1, project = spec.project, slots = {}, flying = 0, median = stats.median, elapsed_s = 0,
+    workers = spec.workers or 1, proposals = spec.proposals or math.huge,
+    project = spec.project, slots = {}, flying = 0, median = stats.median, elapsed_s = 0,
     thresholds = spec.thresholds or {}, threshold_of = spec.threshold_of or {}, objections = {},
     streak = { length = 0, outcome = nil },
   }, Engine)
@@ -112,19 +113,28 @@ function Engine:open_slot(slot)
   return slot
 end
 
+local with_provider = { PLAN = true, APPLY_CHANGE = true }
+
+-- How many experiments may start now, whatever the budget: free workers, and as many more as may wait for a provider.
 function Engine:free()
-  return self.workers - self.flying
+  local free, asking = self.workers - self.flying, 0
+  if self.proposals >= self.workers then return free end
+  for _, slot in pairs(self.slots) do
+    if with_provider[slot.phase] and not slot.offered then asking = asking + 1 end
+  end
+  return math.min(free, self.proposals - asking)
 end
 
--- How many experiments may start now: free workers, within what is left of the budget.
+-- The same, within what is left of the budget.
 function Engine:may_start()
-  return self.budget:room(self.workers - self.flying)
+  return self.budget:room(self:free())
 end
 
 -- A slot enters a phase; of LOG with how it ended.
 function Engine:phase(slot, phase, outcome, reason)
   slot.phase = phase
   self.world:phase(slot, outcome, reason)
+  if self.proposals < self.workers then self.scheduler:wake(self.room) end -- the provider may be free
 end
 
 -- Gives a slot its proposal, and has it saved before anything is done about it.

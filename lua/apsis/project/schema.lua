@@ -157,6 +157,8 @@ local budget = map("when a run ends; without any, at halt or by hand", {
 
 local execution = map("where experiments run", executors.fields {
   { "workers", node("integer", "experiments at a time", { min = 1, max = 256, default = 1 }) },
+  { "proposals", node("integer", "how many of them may wait for their provider at a time (default: all)",
+    { min = 1, max = 256 }) },
 }, { fill = true })
 
 local workspace = map("the scratch checkouts", {
