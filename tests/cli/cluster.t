@@ -212,7 +212,7 @@ sed -i 's/timeout_sec: 600/timeout_sec: 10/' manifest.yaml && commit limit
 touch "$FAKE/hold"
 start_run --iterations 1
 wait_for "it is sent" in_queue 1
-wait_for "status shows it" sh -c '"$0" status | grep "in flight: *1 VERIFY queued"' "$APSIS"
+wait_for "status shows it" sh -c '"$0" status | grep "in flight: *1 VERIFY queued on main (explo"' "$APSIS"
 sleep 10.1
 rm "$FAKE/hold"
 wait "$pid"
@@ -229,6 +229,23 @@ touch "$T/waiting.wait"
 apsis run --iterations 1 -q
 like "the limit counts on the node" "$(reasons)" "measure: over its limit of 1 s"
 rm "$T/waiting.wait"
+end_item
+
+item "status shows the node; usd_per_hour is in the line, in status, in the budget and in the report, which has the time in the queue too"
+cluster price "usd_per_hour: 36000" # 10 dollars a second
+touch "$T/price.wait"
+start_run --iterations 1
+wait_for "status shows the node" sh -c '"$0" status | grep "in flight: *1 VERIFY on n[1-4] (explo"' "$APSIS"
+rm "$T/price.wait"
+wait "$pid"
+line "the line has what it took" "$(tail -1 logs/results.jsonl)" '"machines": *\{"queue_s":[0-9.e-]+,"run_s":[0-9.]+,"usd":[0-9.]+\}'
+apsis status
+line "the cost" "$out" '^cost: *[0-9.]+ USD'
+echo 'budget: {usd: 1.0e-6}' >>manifest.yaml && commit budget
+apsis run -q --iterations 3
+line "the budget ends the run" "$out" "ended: budget: 1e-06 usd left, the next proposal may take [0-9]"
+apsis report --out "$T/report.html"
+line "the report" "$(cat "$T/report.html")" '"queued":[0-9.e-]+'
 end_item
 
 item "after kill -9 of apsis the jobs go on, and the next apsis, on whatever machine, takes their results"

@@ -32,6 +32,19 @@ test("with four workers and exact estimates a cap of tokens is never passed, and
   matches(ended.reason, "^budget: 200 tokens left, the next proposal may take 300$")
 end)
 
+test("what other machines cost counts in a cap of dollars, and is reserved while it is measured", function()
+  local world = { answers = function(slot) return { edits = { x = 1 + slot.number }, cost = 0.25 } end,
+    measure = function(x, _, slot)
+      slot.machines = { queue_s = 1, run_s = 2, usd = (slot.machines and slot.machines.usd or 0) + 0.75 }
+      return { value = x }
+    end }
+  local lines, ended = fake.run("return {}", { workers = 4, budget = { usd = 6 }, world = world })
+  equal(#lines, 7) -- the baseline costs 0.75 before the run
+  matches(ended.reason, "budget: usd used up %(6 in this run%)")
+  local few, _, engine = fake.run("return {}", { workers = 4, budget = { usd = 1.4 }, world = world })
+  equal({ #few, engine.history.totals.usd, engine.history.totals.machines }, { 2, 1.75, 1.5 })
+end)
+
 test("with four workers a cap of dollars is not passed by more than the estimates' error", function()
   local world = paid(function(slot) return 300 + slot.number % 3 * 10 end, function() return 300, 0.03 end)
   local lines, ended = fake.run("return {}", { workers = 4, budget = { usd = 0.5 }, world = world })

@@ -44,15 +44,15 @@ end
 
 test("a fold counts what was taken, in all and in this run, and what came of it", function()
   local made = fold {
-    base { run = 1, tokens = 5, cost = 0.5, measurements = 2 },
+    base { run = 1, tokens = 5, cost = 0.5, measurements = 2, machines = { usd = 0.5, run_s = 3 } },
     kept(2, { run = 1, tokens = 7, cost = 0.25, measurements = 1 }),
     { outcome = "skipped_provider_failure", run = 2, tokens = 3, answers = 2 },
     { outcome = "asked", run = 2, tokens = 10, cost = 1 },
     { outcome = "measured", run = 2, measurements = 4 },
     worse(1, { run = 2 }),
   }
-  equal(made.totals, { tokens = 25, usd = 1.75, iterations = 3, measurements = 7, asked = 5 })
-  equal(made.run_totals, { tokens = 13, usd = 1, iterations = 2, measurements = 4, asked = 3 })
+  equal(made.totals, { tokens = 25, usd = 2.25, iterations = 3, measurements = 7, asked = 5, machines = 0.5 })
+  equal(made.run_totals, { tokens = 13, usd = 1, iterations = 2, measurements = 4, asked = 3, machines = 0 })
   equal(made.outcomes, { baseline = 1, kept = 1, skipped_provider_failure = 1, asked = 1, measured = 1, reverted_worse_metric = 1 })
   equal({ made.run, made.count, made.last_experiment, made:next_experiment() }, { 2, 6, 5, 6 })
   equal({ made.since_kept, made.since_best }, { 1, 1 })

@@ -2,6 +2,7 @@
 local direction = require "apsis.direction"
 local progress = require "apsis.cli.progress"
 local tap = require "tap"
+local wait = require "apsis.wait"
 
 local equal = tap.equal
 
@@ -52,6 +53,12 @@ tap.test("an experiment that waits for a limit shows until when, in place of wha
   contains(made:lines(rich, 200)[1], "experiment 31 waits until 15:04 0:00")
   made:phase(slot)
   contains(made:lines(rich, 200)[1], "experiment 31 proposing 0:00")
+end)
+
+tap.test("one that waits in a queue shows since when, also after a restart", function()
+  local made = line {}
+  made:phase({ number = 31, phase = "VERIFY", since = wait.time() - 720 }, "queued on short")
+  contains(made:lines(rich, 200)[1], "experiment 31 queued on short 12:00")
 end)
 
 tap.test("several experiments have a line each where the terminal has rows for them", function()

@@ -176,8 +176,9 @@ end
 
 -- A slot has entered a phase; waiting: what it does in place of the phase's usual word.
 function Line:phase(slot, waiting)
-  self.flying[slot.number] = slot.phase ~= "LOG" and { number = slot.number, phase = slot.phase, since = wait.now(),
-    waiting = waiting } or nil
+  local before = waiting and slot.since and math.max(0, wait.time() - slot.since) or 0
+  self.flying[slot.number] = slot.phase ~= "LOG" and { number = slot.number, phase = slot.phase,
+    since = wait.now() - before, waiting = waiting } or nil
   if is_live(self) and wait.now() - self.spoken >= SOONEST_S then draw(self) end
 end
 

@@ -27,10 +27,10 @@ local function current(self, job)
   return made, lost
 end
 
--- Shows where a measurement is: "queued", "on n2".
-local function show(self, slot, text)
+-- Shows where a measurement is: "queued on short", "on n2". since: when it came there, if not now.
+local function show(self, slot, text, since)
   if slot.where == text then return end
-  slot.where = text
+  slot.where, slot.since = text, text and since or wait.time()
   if slot.outside then return end
   if self.world.display and text then self.world.display:phase(slot, text) end
   if self.world.run_number then self.world.state:phase(slot) end
@@ -91,8 +91,9 @@ local function look(self, one, answer, slot)
   if there then
     one.missing = nil
     one.running = one.running or there.state == "running"
-    show(self, slot, there.state == "running" and ("on " .. (there.node or "a node"):gsub("%c", "?"):sub(1, 60))
-      or "queued")
+    local is_running, place = there.state == "running", there.node and there.node:gsub("%c", "?"):sub(1, 60)
+    if is_running then show(self, slot, "on " .. (place or "a node"))
+    else show(self, slot, "queued" .. (place and " on " .. place or ""), one.created) end
     return false
   end
   one.missing = one.missing or answer.began
@@ -129,7 +130,7 @@ function attempt.measure(self, slot, job)
   local given, why, final
   repeat
     local made, lost = current(self, job)
-    self.flying[made.name] = { name = made.name, number = slot.number, since = wait.now() }
+    self.flying[made.name] = { name = made.name, number = slot.number, since = wait.now(), created = made.created }
     given, why = take(self, made)
     local sent = given or why
     if not sent then sent, why = submit(self, made, slot) end

@@ -78,9 +78,19 @@ local function collect(from, into)
   fs.copy_tree(from, into)
 end
 
--- Takes a job's result: its files, its warnings, its measurement.
+-- Adds what a job took to the slot's sums.
+local function count(slot, given, usd_per_hour)
+  local sums = slot.machines or { queue_s = 0, run_s = 0 }
+  local run_s = math.max(0, given.wall_s or 0)
+  sums.queue_s, sums.run_s = sums.queue_s + math.max(0, given.queue_s or 0), sums.run_s + run_s
+  if usd_per_hour then sums.usd = (sums.usd or 0) + run_s / 3600 * usd_per_hour end
+  slot.machines = sums
+end
+
+-- Takes a job's result: its files, its warnings, what it took, its measurement.
 function describe.take(world, slot, given, from)
   collect(from, slot.dir)
+  count(slot, given, world.manifest.execution.usd_per_hour)
   for _, one in ipairs(given.messages) do
     local text = ("%s: %s"):format(given.node, one.text)
     if one.level == "warn" then world:warn_once(text, text) else world:log("info", text) end

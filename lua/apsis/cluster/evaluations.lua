@@ -22,8 +22,8 @@ local GRACE <const> = 3 -- of poll_sec: how long nobody must have waited for a j
 
 -- open(world, info of its repository, the queue) -> executor.
 function evaluations.open(world, _, queue)
-  return setmetatable({ world = world, queue = queue, spec = world.manifest.execution, flying = {}, count = {}, strays = {},
-    place = sha256.hex(world.manifest.home):sub(1, DIGITS) }, Evaluations)
+  return setmetatable({ world = world, queue = queue, spec = world.manifest.execution, flying = {}, count = {},
+    strays = {}, place = sha256.hex(world.manifest.home):sub(1, DIGITS) }, Evaluations)
 end
 
 -- The project's folder, made at first use.

@@ -14,7 +14,7 @@ local COMMAND_S <const> = 60 -- for the scheduler to answer
 local SHARE <const> = 10 -- at most this part of the time is spent on asking
 local SLOWEST <const> = 20 -- of poll_sec: the longest pause after failures
 
--- new{ submit, status, cancel = command lines, poll_sec, parse(line) -> name, "queued" or "running", node | nil }.
+-- new{ submit, status, cancel = command lines, poll_sec, parse(line) -> name, "queued" or "running", where | nil }.
 function queue.new(spec)
   return setmetatable({ spec = spec, due = 0, failures = 0 }, Queue)
 end
@@ -91,7 +91,7 @@ function Queue:cancel(names)
   return answer ~= nil, message
 end
 
--- A line of a status command as the manual has it: NAME queued|running [NODE].
+-- A line of a status command as the manual has it: NAME queued|running [WHERE].
 function queue.parse(line)
   local name, state, node = line:match "^%s*(%S+)%s+(%l+)%s*(.-)%s*$"
   if state ~= "queued" and state ~= "running" then return nil end

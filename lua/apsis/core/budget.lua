@@ -72,7 +72,25 @@ end
 
 local function mean_of(self, kind)
   local totals = self.history.totals
-  return totals.asked > 0 and totals[kind] / totals.asked or 0
+  local sum = totals[kind] - (kind == "usd" and totals.machines or 0)
+  return totals.asked > 0 and sum / totals.asked or 0
+end
+
+-- How many verifications a proposal takes at least.
+local function verifications(proposal)
+  if proposal.measure then return #proposal.measure * (proposal.repeats or 1) end
+  return proposal.ask and 0 or 1
+end
+
+-- What a proposal's verifications may cost on other machines, in dollars: the mean of those so far, times how many.
+local function machines_for(self, proposal)
+  local totals = self.history.totals
+  return totals.machines > 0 and verifications(proposal) * totals.machines / math.max(1, totals.measurements) or 0
+end
+
+-- The same of a slot, as it was when it was opened; what they have cost already, if that is more.
+local function machines_of(slot)
+  return math.max(slot.machines and slot.machines.usd or 0, slot.reserved.machines or 0)
 end
 
 -- What a provider may take for a proposal, { tokens, usd }: the world's word, else the mean of what answers so far took
@@ -105,6 +123,7 @@ local function covered(self)
   local count = math.huge
   for _, kind in ipairs(estimates) do
     local limit, need = self.limits[kind], self.last[kind] or mean_of(self, kind)
+    if kind == "usd" then need = need + machines_for(self, {}) end
     if limit and need > 0 then count = math.min(count, math.floor((self:left(kind) + slack(limit)) / need)) end
   end
   return math.max(1, count)
@@ -131,13 +150,16 @@ end
 -- Reserves for a slot what it has taken so far, and needs (nil: none) for the asking that begins.
 function Budget:hold_asking(slot, needs)
   if self.limits.tokens then self:hold(slot, "tokens", (slot.tokens or 0) + (needs and needs.tokens or 0)) end
-  if self.limits.usd then self:hold(slot, "usd", (slot.cost or 0) + (needs and needs.usd or 0)) end
+  if self.limits.usd then
+    self:hold(slot, "usd", (slot.cost or 0) + (needs and needs.usd or 0) + machines_of(slot))
+  end
 end
 
--- What a slot has taken of a kind: what its answers say, and what is under way.
+-- What a slot has taken of a kind: what its answers say, what is under way, and its share of other machines.
 local function taken(slot, kind)
   local name = kind == "usd" and "cost" or kind
-  return (slot[name] or 0) + (slot.under_way and slot.under_way[name] or 0)
+  local machines = kind == "usd" and machines_of(slot) or 0
+  return (slot[name] or 0) + (slot.under_way and slot.under_way[name] or 0) + machines
 end
 
 -- Adds to what is under way in a slot (less if negative), raises what is reserved for it to that, and lets the world
@@ -161,7 +183,7 @@ function Budget:afford(world, slot, tokens, usd)
       - taken(slot, kind)
     if limit and (need[kind] > left + slack(limit) or left <= slack(limit)) then
       return nil, ("budget: %.10g %s left, asking%s may take %.10g"):format(math.max(0, left), kind,
-        (slot.under_way or taken(slot, kind) > 0) and " again" or "", need[kind])
+        (slot.under_way or (slot[kind == "usd" and "cost" or kind] or 0) > 0) and " again" or "", need[kind])
     end
   end
   self:account(world, slot, tokens, usd)
@@ -174,6 +196,9 @@ function Budget:measured(slot)
   if self.limits.measurements and slot.measurements > (slot.reserved.measurements or 0) then
     self:hold(slot, "measurements", slot.measurements)
   end
+  if self.limits.usd and slot.machines then
+    self:hold(slot, "usd", math.max(slot.reserved.usd or 0, taken(slot, "usd")))
+  end
 end
 
 -- Why what is left does not cover this many more verifications; nil if it does.
@@ -184,12 +209,6 @@ function Budget:short_of_measurements(count)
   end
 end
 
--- How many verifications a proposal takes at least.
-local function verifications(proposal)
-  if proposal.measure then return #proposal.measure * (proposal.repeats or 1) end
-  return proposal.ask and 0 or 1
-end
-
 -- Why what is left does not cover a list of proposals, or nil; and whether it may when what is in flight has its lines.
 function Budget:refuses(world, list)
   for index = 1, self.limits.measurements and #list or 0 do
@@ -198,7 +217,11 @@ function Budget:refuses(world, list)
   end
   if not self.estimates then return nil end
   local needs = { n = #list }
-  for index, proposal in ipairs(list) do needs[index] = self:needs(world, proposal) or false end
+  for index, proposal in ipairs(list) do
+    local asking, machines = self:needs(world, proposal), machines_for(self, proposal)
+    needs[index] = (asking or machines > 0) and { tokens = asking and asking.tokens or 0,
+      usd = (asking and asking.usd or 0) + machines } or false
+  end
   local short = self:short_of(needs, #list > 1 and "the next proposals" or "the next proposal")
   return short, short ~= nil
 end
@@ -209,6 +232,7 @@ function Budget:open(world, slot, plan)
   local proposal, limits = plan.proposal, self.limits
   if limits.measurements then self:hold(slot, "measurements", verifications(proposal)) end
   if limits.iterations and not proposal.measure and not proposal.ask then self:hold(slot, "iterations", 1) end
+  slot.reserved.machines = machines_for(self, proposal)
   if not self.estimates and not (plan.tokens or plan.cost) then return end
   local needs = not plan.answered and self:needs(world, proposal) or nil
   if plan.tokens or plan.cost then

@@ -35,9 +35,9 @@ local function loader(self)
   end
 end
 
--- asked: provider answers with known token and cost usage.
+-- asked: provider answers with known token and cost usage; machines: the dollars of `usd` that other machines cost.
 local function no_totals()
-  return { tokens = 0, usd = 0, iterations = 0, measurements = 0, asked = 0 }
+  return { tokens = 0, usd = 0, machines = 0, iterations = 0, measurements = 0, asked = 0 }
 end
 
 -- history.new(metric, source, of_branch): source:read(index) gives a line again. Set `trees` to nil before the fold if
@@ -281,8 +281,9 @@ local function begin_acceptance(self, said, outcome)
   if judged or outcome == "kept" then self.judged = judged end
 end
 
-local function add_totals(totals, tokens, asked, cost, iterations, measurements)
-  totals.tokens, totals.asked, totals.usd = totals.tokens + tokens, totals.asked + asked, totals.usd + cost
+local function add_totals(totals, tokens, asked, cost, machines, iterations, measurements)
+  totals.tokens, totals.asked, totals.usd = totals.tokens + tokens, totals.asked + asked, totals.usd + cost + machines
+  totals.machines = totals.machines + machines
   totals.iterations, totals.measurements = totals.iterations + iterations, totals.measurements + measurements
 end
 
@@ -294,8 +295,9 @@ local function count_line(self, line, outcome)
   local change = outcome ~= "baseline" and outcome ~= "measured" and outcome ~= "asked"
   local tokens, cost, measurements = line.tokens, line.cost or 0, line.measurements or 0
   local asked, iterations = tokens and (line.answers or 1) or 0, change and 1 or 0
-  add_totals(self.totals, tokens or 0, asked, cost, iterations, measurements)
-  add_totals(self.run_totals, tokens or 0, asked, cost, iterations, measurements)
+  local machines = line.machines and line.machines.usd or 0
+  add_totals(self.totals, tokens or 0, asked, cost, machines, iterations, measurements)
+  add_totals(self.run_totals, tokens or 0, asked, cost, machines, iterations, measurements)
   self.outcomes[outcome] = (self.outcomes[outcome] or 0) + 1
   if change and not untried[outcome] then
     self.since_kept = self.since_kept + 1

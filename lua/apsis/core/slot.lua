@@ -64,6 +64,8 @@ slot.fields = {
   { "outside", "boolean", "cli/eval", "true if it is scored outside any loop" },
   { "stderr", "string", "live/verify", "the last of what the verification printed to stderr" },
   { "where", "string", "an executor", "in words, where its verification waits or runs; nil: on this machine" },
+  { "since", "number", "an executor", "since when it is there", unit = "s since 1970" },
+  { "machines", "table", "an executor", "what its measurements took on other machines: { queue_s, run_s, usd }" },
   { "measuring", "table", "the world's measurer", "what it keeps from one verification of this version to the next" },
 }
 

@@ -17,7 +17,7 @@ local amounts = { map = "number" }
 note.fields = { keys = { status = "string", run = "whole", elapsed_s = "number", limits = amounts, before = amounts,
   reason = "string",
   slots = { list = { keys = { experiment = "whole", phase = "string", operator = "string", tokens = "number",
-    cost = "number", commit = "string", where = "string" } } },
+    cost = "number", commit = "string", where = "string", since = "number" } } },
   near_misses = { keys = { experiment = "whole", count = "whole", line = "whole", text = "string", reason = "string" },
     needs = { "experiment", "count", "text", "reason" } }, branch_left = "string",
   reserved = amounts } }
@@ -76,7 +76,8 @@ local function slot_list(self)
       local more = slot.under_way or {}
       list[#list + 1] = { experiment = slot.number, phase = slot.phase, operator = slot.proposal.operator,
         tokens = (slot.tokens or 0) + (more.tokens or 0), cost = (slot.cost or 0) + (more.cost or 0),
-        started = slot.started, commit = slot.change and slot.change.commit, where = slot.where }
+        started = slot.started, commit = slot.change and slot.change.commit, where = slot.where,
+        since = slot.since }
     end
   end
   table.sort(list, function(a, b) return a.experiment < b.experiment end)

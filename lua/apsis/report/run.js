@@ -84,6 +84,8 @@ function header(page, data) {
     known(data.totals.tokens) && data.totals.tokens > 0 ? [ "tokens", number(data.totals.tokens) ] : null,
     known(data.totals.usd) && data.totals.usd > 0 ? [ "US dollars", number(Number(data.totals.usd.toFixed(2))) ] : null,
     [ "experiment time", duration(data.totals.minutes), "all workers together" ],
+    known(data.totals.measured) && data.totals.measured > 0 ? [ "on other machines", duration(data.totals.measured),
+      "and " + duration(data.totals.queued) + " in the queue" ] : null,
   ]));
   if (note) page.append(el("p", { class: "gain" }, note));
   return true;

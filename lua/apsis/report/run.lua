@@ -20,12 +20,14 @@ local LITTLE = 0.6 -- a focus of a larger share is useless
 local whole = { baseline = true, kept = true, reverted_worse_metric = true, reverted_rejected = true }
 -- what is read of each line the first time
 local fields = { "experiment", "outcome", "candidate", "parents", "primary_metric", "operator", "improved", "tokens",
-  "cost", "seconds", "acceptance", "notes", "strategy" }
+  "cost", "seconds", "acceptance", "notes", "strategy",
+  "machines" }
 for _, name in ipairs(fields) do fields[name] = true end
 
 local function new(metric, history)
   return setmetatable({ metric = metric, history = history, count = 0, kept = 0, outcomes = {}, operators = {},
-    index = {}, strategies = {}, tokens = 0, usd = 0, seconds = 0, last = 0, judged = false, values = {},
+    index = {}, strategies = {}, tokens = 0, usd = 0, seconds = 0, queue_s = 0, run_s = 0,
+    last = 0, judged = false, values = {},
     earlier = 0, -- columns of lines that are not compared
     lineage = lineage.new(function(number) return history:line_of(number) end),
     cells = cells.new(metric), ranked = { all = {}, kept = {}, rejected = {} },
@@ -250,7 +252,9 @@ local function add_column(self, line, at)
 end
 
 local function add_spend(self, line, at)
-  self.tokens, self.usd = self.tokens + (line.tokens or 0), self.usd + (line.cost or 0)
+  local machines = line.machines or {}
+  self.tokens, self.usd = self.tokens + (line.tokens or 0), self.usd + (line.cost or 0) + (machines.usd or 0)
+  self.queue_s, self.run_s = self.queue_s + (machines.queue_s or 0), self.run_s + (machines.run_s or 0)
   if type(line.seconds) == "number" then self.seconds = self.seconds + line.seconds end
   self.last = math.max(self.last, line.experiment) -- lines are in the order in which experiments ended
   if at % math.max(1, math.ceil(self.count / SPEND_POINTS)) ~= 0 and at ~= self.count then return end
@@ -326,7 +330,8 @@ local function page_data(self, facts)
     gain = gain_of(history.gain), judged = self.judged, thinned = thinned(self),
     columns = self.columns, titles = self.titles, axis = self.axis,
     operators = self.operators, outcomes = self.outcomes,
-    totals = { tokens = self.tokens, usd = self.usd, minutes = self.seconds / 60 }, spend = self.spent,
+    totals = { tokens = self.tokens, usd = self.usd, minutes = self.seconds / 60, queued = self.queue_s / 60,
+      measured = self.run_s / 60 }, spend = self.spent,
     lineage = self.lineage:plot(self.tree, function(at) return self.place[at] end),
     grid = self.has_cells and self.cells:picture() or nil, top = rows_of(self, self.top, first and first.value),
     rejected = rows_of(self, self.rejected) }

@@ -190,12 +190,13 @@ tap.test("a run's columns, spend and best rows are its lines; one bad value does
       best = last and 9 or 10, parents = { "c0000" }, seconds = 30, tokens = 5, cost = 0.5, description = ("é"):rep(300) }
   end
   run:add { experiment = 21, candidate = "c0021", outcome = "reverted_threshold_failure", primary_metric = 1, best = 9,
-    parents = { "c0020" } }
+    parents = { "c0020" }, machines = { queue_s = 120, run_s = 90, usd = 2 } }
   local data = run:data(history { best = { id = "c0020", value = 9 }, baseline = { id = "c0000", value = 10 },
     outcomes = { baseline = 1 } }, {})
   tap.equal({ data.experiments, data.kept, data.gained, data.words }, { 21, 1, -1, "lower is better" })
   tap.equal({ data.axis.low >= 0, data.axis.high }, { true, 12 })
-  tap.equal({ data.totals.tokens, data.totals.usd, data.totals.minutes }, { 100, 10.0, 10.5 })
+  tap.equal({ data.totals.tokens, data.totals.usd, data.totals.minutes }, { 100, 12.0, 10.5 })
+  tap.equal({ data.totals.queued, data.totals.measured }, { 2.0, 1.5 })
   tap.equal({ data.top[1].id, data.top[1].gained, data.top[2].id, #data.top }, { "c0020", -1, "c0000", 20 })
   tap.equal(utf8.len(data.top[1].title), 163)
   tap.equal(data.operators[1], { name = "exploitation", count = 20, kept = 1, improved = 1 })

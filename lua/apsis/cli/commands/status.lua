@@ -7,6 +7,7 @@ local reader = require "apsis.live.reader"
 local rooms = require "apsis.core.rooms"
 local standing = require "apsis.live.standing"
 local show = require "apsis.cli.table"
+local wait = require "apsis.wait"
 
 local status = { place = 70, summary = "the state of the loop", example = "apsis status --json" }
 
@@ -37,11 +38,18 @@ local function outcomes_text(outcomes)
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
 
+-- Where an experiment is measured, if not here, and for how long.
+local function where_text(slot)
+  if not slot.where then return "" end
+  local minutes = slot.since and (wait.time() - slot.since) // 60 or 0
+  return (" %s%s"):format(show.line(slot.where, 60), minutes >= 1 and (" for %d min"):format(minutes) or "")
+end
+
 local function flight_text(slots)
   local parts = {}
   for index, slot in ipairs(slots) do
-    parts[index] = ("%s %s%s (%s)"):format(slot.experiment, show.line(slot.phase),
-      slot.where and " " .. show.line(slot.where, 60) or "", show.line(slot.operator, 20))
+    parts[index] = ("%s %s%s (%s)"):format(slot.experiment, show.line(slot.phase), where_text(slot),
+      show.line(slot.operator, 20))
   end
   return #parts > 0 and table.concat(parts, ", ") or nil
 end

@@ -11,8 +11,8 @@ command.keys = {
     .. "arguments", {
     { "submit", nodes.node("command_line", "has $APSIS_JOB_RUN run on a node, as the job named $APSIS_JOB; "
       .. "$APSIS_JOB_DIR is its folder", { required = true }) },
-    { "status", nodes.node("command_line", "prints a line NAME queued or NAME running [NODE] for each job that is "
-      .. "there, and succeeds", { required = true }) },
+    { "status", nodes.node("command_line", "prints a line NAME queued [QUEUE] or NAME running [NODE] for each job that "
+      .. "is there, and succeeds", { required = true }) },
     { "cancel", nodes.node("command_line", "ends the jobs of these names, whether they are there or not",
       { required = true }) },
   }) },

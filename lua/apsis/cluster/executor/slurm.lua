@@ -17,22 +17,24 @@ slurm.keys = {
     { min = 0, max = 100 }) },
   { "poll_sec", nodes.node("number", "not local: seconds between two questions to the scheduler, one for all jobs "
     .. "(default 3)", { min = 0.1 }) },
+  { "usd_per_hour", nodes.node("number", "not local: what an hour of a job costs; counts in budget.usd", { min = 0 }) },
   { "program", nodes.node("string", "not local: the path of apsis on the nodes (default: this one's)") },
 }
 
 local SUBMIT <const> = [[exec sbatch --parsable --no-requeue --export=NONE --job-name="$APSIS_JOB" \
   --chdir="$APSIS_JOB_DIR" --output="$APSIS_JOB_DIR/output" %s --wrap="exec $APSIS_JOB_RUN"]]
-local STATUS <const> = [[exec squeue --noheader --user="$(id -un)" --format='%T|%N|%j']]
+local STATUS <const> = [[exec squeue --noheader --user="$(id -un)" --format='%T|%N|%P|%j']]
 local CANCEL <const> = [[for name; do scancel --quiet --user="$(id -un)" --name="$name" || code=1; done
 exit ${code:-0}]]
 
 local running = { RUNNING = true, COMPLETING = true, STAGE_OUT = true, SIGNALING = true, STOPPED = true }
 
--- A line of squeue: state, node and name, which may be another tool's.
+-- A line of squeue: state, node, partition and name, which may be another tool's.
 function slurm.parse(line)
-  local state, node, name = line:match "^%s*([%u_]+)|([^|]*)|(.*)$"
+  local state, node, partition, name = line:match "^%s*([%u_]+)|([^|]*)|([^|]*)|(.*)$"
   if not name then return nil end
-  return name, running[state] and "running" or "queued", node ~= "" and node or nil
+  if running[state] then return name, "running", node ~= "" and node or nil end
+  return name, "queued", partition ~= "" and partition or nil
 end
 
 function slurm.open(world, info)
