@@ -5,7 +5,7 @@
 --   lua, yaml, json  must parse
 --   text             is only shown
 -- Words `no-run: REASON` after the language: the fence is not run. A comment <!-- doctest: SCRIPT --> prepares
--- something without showing it. Links must lead somewhere.
+-- something without showing it. Links must lead somewhere. `claude` is a stand-in, in tests/docs/bin.
 --   apsis exec tests/docs/doctest.lua SOURCE PAGE...        run by `make doc-test`; VERBOSE=1: with what is printed
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -172,7 +172,7 @@ end
 
 local function environment(home)
   return { HOME = home, XDG_CONFIG_HOME = home .. "/.config", XDG_CACHE_HOME = home .. "/.cache", LC_ALL = "C.UTF-8",
-    PATH = source .. "/build:" .. os.getenv "PATH", APSIS_SOURCE = source, GIT_CONFIG_NOSYSTEM = "1" }
+    PATH = ("%s/build:%s/tests/docs/bin:%s"):format(source, source, os.getenv "PATH"), APSIS_SOURCE = source, GIT_CONFIG_NOSYSTEM = "1" }
 end
 
 local function check(path)
