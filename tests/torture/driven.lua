@@ -33,7 +33,8 @@ end
 -- What is started next: its name, and its words.
 local function words_of(one, rng, number)
   local ids = waiting(one)
-  local name = #ids > 0 and rng:choice { "submit", "submit --no-wait", "wait", "wait", "run" } or "submit"
+  local name = #ids > 0 and rng:choice { "submit", "submit --no-wait", "wait", "wait", "run" }
+    or rng:choice { "submit", "submit --no-wait" }
   if name == "run" then return name, { "run", "-q", one.dir } end
   if name == "wait" then return name, { "wait", rng:choice(ids), "-C", one.dir } end
   assert(fs.write(one.dir .. "/value.txt", 1000 - 3 * number .. "\n"))
