@@ -20,7 +20,7 @@ drives() {
     rm -f "$T/requests"
     echo drive >"$T/word"
     configure "$agent"
-    capture timeout 240 "$@"
+    capture timeout 400 "$@"
     calls=$(grep -o '"results": [0-9]*' "$T/requests" | tail -1 | tr -dc 0-9)
     is "exit" "$code" 0
     is "line" "$(field 1 outcome) $(field 1 operator) $(field 1 primary_metric)" "kept exploitation 25"

@@ -18,7 +18,7 @@ fi
 PATH=$AGENTS/bin:$AGENTS/node_modules/.bin:$PATH
 unset CLAUDE_CONFIG_DIR CODEX_HOME GEMINI_CLI_HOME PI_CODING_AGENT_DIR XDG_DATA_HOME XDG_STATE_HOME
 MARK=key-of-the-test-$$ # what the agent's processes are known by
-LIMIT=240
+LIMIT=400
 
 python3 tests/agents/model_server.py "$T/port" "$T/word" "$T/requests" &
 SERVER=$!
@@ -40,7 +40,7 @@ asks() { # WORD [SECONDS]: one experiment whose model does this
     local began=$EPOCHREALTIME
     echo "$1" >"$T/word"
     : >"$T/requests"
-    sed -i "s/timeout_sec: [0-9]*/timeout_sec: ${2:-120}/" manifest.yaml
+    sed -i "s/timeout_sec: [0-9]*/timeout_sec: ${2:-300}/" manifest.yaml
     local had
     had=$(lines)
     apsis run ${ITERATIONS---iterations 1} --minutes "${MINUTES:-9}"
@@ -83,7 +83,7 @@ cell() { # WORD BEGAN OUTCOME TOKENS DOLLARS REASON: a line for the table
 
 # in_project NAME MORE: a project with the agent; MORE: lines of its manifest.
 in_project() {
-    PROVIDER="provider: {kind: command, preset: $AGENT, retries: 0, timeout_sec: 120, allow: ['$AGENTS:ro', '$(realpath "$AGENTS/node_modules"):ro'], $KEYS}"
+    PROVIDER="provider: {kind: command, preset: $AGENT, retries: 0, timeout_sec: 300, allow: ['$AGENTS:ro', '$(realpath "$AGENTS/node_modules"):ro'], $KEYS}"
     EXTRA=${2-} new_project "$1"
     echo 10 >value.txt
     git commit -qam ten
@@ -171,7 +171,7 @@ scenarios() {
     end_item
 
     item "$AGENT: a refused key"
-    asks 401 60
+    asks 401 200
     is "exit" "$code" 4
     like "reason" "$reason" "$AGENT is not logged in.*401"
     end_item

@@ -61,6 +61,7 @@ is "waiting" "$(waiting)" ""
 is "handed in twice" "$(grep -o '"handed":"s[0-9]*"' logs/results.jsonl | sort | uniq -d)" ""
 is "numbers twice" "$(grep -o '^{.*"experiment":[0-9]*' logs/results.jsonl | grep -o '"experiment":[0-9]*' | sort | uniq -d)" ""
 for file in .apsis/inbox/done/s*.json; do
+    grep -q '"refused":"nobody waits for it any more"' "$file" && continue # a `next` that was killed submitted nothing
     number=$(grep -o '"experiment":[0-9]*' "$file" | tr -dc 0-9)
     [ -n "$number" ] || { is "$file" "$(cat "$file")" "an experiment"; continue; }
     given=$(field "$number" experiment)
