@@ -133,10 +133,12 @@ end
 -- The worst of a place who may be evicted: no elite (ranked before `other`), and no best.
 local function find_in(self, place, other)
   local score, ranked, everyone = self.score, place.ranking, self.rankings[0]
+  local limit = other and score[other] or NONE
   for index = ranked.count, 1, -1 do
     local slot = ranked:at(index)
-    if score[slot] == NONE then return slot end
-    if not other or everyone:precedes(slot, other) then return nil end
+    local its = score[slot]
+    if its == NONE then return slot end
+    if its > limit or its == limit and everyone:precedes(slot, other) then return nil end
     if not is_best(self, slot) then return slot end
   end
 end
@@ -218,12 +220,12 @@ end
 
 -- The best of every cell that has one, in the order of the keys. Of everyone: of equal scores that of the first island.
 function Population:bests(island)
-  local list, best = {}, {}
+  local list, best, score = {}, {}, self.score
   for number = island > 0 and island or 1, island > 0 and island or self.islands do
     for _, place in ipairs(self.filled[number]) do
       local slot, known = place.ranking.blocks[1][1], best[place.key]
       if not known then list[#list + 1] = place.key end
-      if not known or self:exceeds(slot, known) then best[place.key] = slot end
+      if not known or score[slot] >= score[known] and self:exceeds(slot, known) then best[place.key] = slot end
     end
   end
   table.sort(list)
