@@ -267,7 +267,7 @@ is "the baseline is still that of stage 2" "$(field 1 stage)" 2
 end_item
 
 import_modes() { # import_modes NAME: tests/data/import/modes as $T/NAME, the directory one is then in
-    cd "$T" && cp -r "$DATA/modes" "from-$1" && printf '%s\n' "${CONFIG-evaluator: {timeout: 2\}}" >"from-$1/config.yaml"
+    cd "$T" && cp -r "$DATA/modes" "from-$1" && printf '%s\n' "${CONFIG-evaluator: {timeout: 10\}}" >"from-$1/config.yaml"
     apsis import openevolve "from-$1" --into "$1"
     cd "$1" || exit 1
 }
@@ -297,7 +297,7 @@ is "sys.exit is a crash" "$(field 8 outcome)" skipped_verification_crash
 is "an error with a score of 0 is a crash, not a score" "$(field 9 primary_metric)" null
 is "None is a crash" "$(field 10 outcome)" skipped_verification_crash
 is "a hang is stopped" "$(field 11 outcome)" skipped_verification_crash
-like "at its limit" "$(field 11 rollback_reason)" "over its limit of 2 s"
+like "at its limit" "$(field 11 rollback_reason)" "over its limit of 10 s"
 is "a thread that goes on does not hold the result" "$(field 12 primary_metric)" 5
 is "a leaked process is no failure" "$(field 13 primary_metric)" 6
 ok "and is gone" gone "sleep 3600.$$"
