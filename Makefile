@@ -35,9 +35,9 @@ EMBEDDED  := $(shell find lua/apsis lua/meta strategies -name '*.lua' \
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-.PHONY: all deps deps-test demo clean-demo hall lab lab-noise lab-best-of-k test attacks test-agents test-slurm doc-test check \
-    check-rooms asan valgrind valgrind-cli torture faults mutants soak bench compare-openevolve fuzz install \
-    uninstall deb bundle try-packages docs clean lines format lint help
+.PHONY: all deps deps-test demo clean-demo hall lab lab-noise lab-best-of-k test attacks test-agents test-slurm \
+    test-slurm-kills doc-test check check-rooms asan valgrind valgrind-cli torture faults mutants soak bench \
+    compare-openevolve fuzz install uninstall deb bundle try-packages docs clean lines format lint help
 .DEFAULT_GOAL := all
 
 all: deps
@@ -173,6 +173,11 @@ test-slurm: deps-test ## measure on four real Slurm nodes on this machine, as ro
 	@.ci/deps slurm
 	@$(MAKE) --no-print-directory $(BUILD)/apsis
 	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) tests/run tests/cluster/slurm.t
+
+test-slurm-kills: deps-test ## the same while nodes and apsis are killed, for ten minutes (MINUTES=5: fewer)
+	@.ci/deps slurm
+	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) MINUTES=$(or $(MINUTES),10) tests/run tests/cluster/kills.t
 
 $(AGENTS): tests/agents/package.json tests/agents/package-lock.json
 	@echo "  npm install  into $(@D)"

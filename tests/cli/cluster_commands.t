@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# execution: what the manifest refuses, and the two examples of docs/guide/cluster.md as they stand there, but for their folders: a
-# machine behind ssh (a stand-in), and a queue that is a folder. And doctor's job.
+# execution: what the manifest refuses, and the examples of docs/guide/cluster.md as they stand there, but for their folders: a machine
+# behind ssh (a stand-in), a queue that is a folder, and Kubernetes (a stand-in of kubectl). And doctor's job.
 . tests/cli/lib.sh || exit 1
 
 LIMIT_SEC=600 # a command that waits for the test is not ended by its limit
@@ -29,7 +29,52 @@ while [ ! -e "$FAKE/code.$number" ]; do sleep 0.01; done
 cat "$FAKE/answer.$number"
 exit "$(cat "$FAKE/code.$number")"
 END
-chmod +x "$T/bin/ssh"
+cat >"$T/bin/kubectl" <<'END'
+#!/bin/bash
+# A stand-in of kubectl create, get and delete, for what the page asks of them: pods are processes outside of what apsis has started.
+pods=$FAKE/pods
+mkdir -p "$pods"
+case "$1 $2" in
+"create -f")
+    [ "$3" = - ] && spec=$("$APSIS" exec "$FAKE/job.lua") || exit 1
+    name=$(sed -n 1p <<<"$spec")
+    mkdir "$pods/$name" || { echo "Error from server (AlreadyExists): jobs.batch \"$name\" already exists" >&2; exit 1; }
+    printf 'setsid env -i PATH="$PATH" HOME="$HOME" sh -c %q &\necho $! >%s/pid\nwait $!\ntouch %s/ended\n' \
+        "$(sed 1d <<<"$spec")" "$pods/$name" "$pods/$name" >"$FAKE/pod.$name"
+    echo "sh $FAKE/pod.$name >/dev/null 2>&1 &" >"$FAKE/new.$name" && mv "$FAKE/new.$name" "$FAKE/order.$name"
+    echo "job.batch/$name created"
+    ;;
+"get jobs" | "get pods")
+    [ "$3 $4 $5" = "-l app=apsis -o" ] || [ "$3 $4 $5 $6" = "-l app=apsis --field-selector=status.phase=Running -o" ] || exit 1
+    for pod in "$pods"/*/; do
+        [ -d "$pod" ] && [ ! -e "$pod/ended" ] || continue
+        name=$(basename "$pod")
+        if [ "$2" = jobs ]; then echo "$name queued"; elif [ -e "$pod/pid" ]; then echo "$name running node-1"; fi
+    done
+    ;;
+"delete jobs")
+    [ "$3 $4" = "--ignore-not-found --wait=false" ] || exit 1
+    shift 4
+    for name; do
+        [ -e "$pods/$name/pid" ] || continue
+        echo "pkill -9 -f 'apsis job .*/$name$'" >"$FAKE/new.$name.end" && mv "$FAKE/new.$name.end" "$FAKE/order.$name-end"
+        mv "$pods/$name" "$FAKE/deleted.$name"
+    done
+    ;;
+*) exit 1 ;;
+esac
+END
+cat >"$FAKE/job.lua" <<'END'
+-- The name of a Job and what its container does, if it is one.
+local job = assert(require("apsis.yaml").decode(io.read "a"))
+local spec = job.spec.template.spec
+local container = spec.containers[1]
+assert(job.apiVersion == "batch/v1" and job.kind == "Job" and job.metadata.labels.app == "apsis" and job.spec.backoffLimit == 0)
+assert(job.spec.template.metadata.labels.app == "apsis" and spec.restartPolicy == "Never" and #spec.containers == 1)
+assert(container.volumeMounts[1].name == spec.volumes[1].name and container.command[1] == "sh" and container.command[2] == "-c")
+print(job.metadata.name .. "\n" .. container.command[3])
+END
+chmod +x "$T/bin/ssh" "$T/bin/kubectl"
 PATH=$T/bin:$PATH
 host >/dev/null 2>&1 &
 at_end+=('rm -rf "$FAKE"; wait')
@@ -38,7 +83,7 @@ at_end+=('rm -rf "$FAKE"; wait')
 page() {
     awk -v wanted="$1" '/^```yaml/ { block = ""; on = 1; next } /^```/ { if (on && block ~ /target: command/ && ++n == wanted) printf "%s", block; on = 0 }
         on { block = block $0 "\n" }' "$ROOT/docs/guide/cluster.md" |
-        sed "s|/shared/queue|$T/queue|g; s|^  folder: .*|  folder: $T/shared$1\n  poll_sec: 0.2|"
+        sed "s|/shared/queue|$T/queue|g; s|^  folder: .*|  folder: $T/shared$1\n  poll_sec: 0.2|; /^  program:/d"
 }
 commanded() { # commanded NAME N
     new_project "$1"
@@ -104,6 +149,25 @@ is "unreachable: nothing begins" "$code" 3
 like "why" "$err" "execution.target command: status: ssh: connect to host gpu1 port 22: No route to host"
 end_item
 rm "$FAKE/unreachable"
+
+item "Kubernetes, as the page has it: a Job for each measurement, and Ctrl-C deletes it"
+commanded kubernetes 3
+apsis baseline --repeats 1
+is "baseline" "$code" 0
+apsis run -q --iterations 3 --workers 2
+is "values" "$(values | tr ';' '\n' | sed 's/.* //' | sort | tr '\n' ' ')" "1 2 3 "
+is "once each" "$(sort "$T/kubernetes.evaluations" | uniq -c | grep -c ' 1 c')" 4
+touch "$T/kubernetes.wait"
+"$APSIS" run -q --iterations 1 >/dev/null 2>&1 &
+pid=$!
+wait_for "it runs" begun kubernetes 5
+wait_for "where" sh -c '"$0" status | grep "VERIFY on node-1 (explo"' "$APSIS"
+kill -INT "$pid"
+wait "$pid"
+is "interrupted" $? 130
+wait_for "nothing goes on there" gone "apsis job $T/shared3"
+is "one is deleted" "$(find "$FAKE" -maxdepth 1 -name 'deleted.*' | wc -l)" 1
+end_item
 
 item "a queue that is a folder, as the page has it"
 mkdir -p "$T/queue/new" "$T/queue/running"

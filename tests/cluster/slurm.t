@@ -3,58 +3,9 @@
 # many seconds the controller is away.
 . tests/cli/lib.sh || exit 1
 
-KILLS=${KILLS:-10} AWAY=${AWAY:-20}
-SLURM=$T/slurm SHARED=$T/shared
-export SLURM_CONF=$SLURM/slurm.conf
-at_end+=("'$ROOT/tests/cluster/up' '$SLURM' down")
-"$ROOT/tests/cluster/up" "$SLURM" || { echo "Bail out! no Slurm here"; exit 1; }
+. tests/cluster/lib.sh
 
-# nodes NAME KEYS [SECONDS]: a project measured there; each evaluation takes so long and is noted in $T/NAME.evaluations.
-nodes() {
-    local name=$1
-    new_project "$name"
-    printf 'echo "$APSIS_CANDIDATE $SLURMD_NODENAME" >>%s\nsleep %s\necho "METRIC score=$(cat value.txt)"\n' "$T/$name.evaluations" \
-        "${3:-0.2}" >evaluate.sh
-    sed -i 's/timeout_sec: 10}]/timeout_sec: 10}]\n  pass_env: [SLURMD_NODENAME]/' manifest.yaml
-    echo "execution: {target: slurm, folder: $SHARED, poll_sec: 0.5, $2}" >>manifest.yaml
-    commit nodes
-    apsis baseline --repeats 1
-    is "baseline" "$code" 0
-    : >"$T/$name.evaluations"
-}
-numbers() { sed -nE 's/.*"primary_metric": *([-0-9.]+|null).*/\1/p' logs/results.jsonl | tail -n +2 | sort -n | tr '\n' ' '; }
-outcomes() { sed -nE 's/.*"outcome": *"([a-z_]*)".*/\1/p' logs/results.jsonl | tail -n +2 | sort | uniq -c | tr -s ' \n' ' '; }
-twice() { cut -d' ' -f1 "$T/$1.evaluations" | sort | uniq -d | tr '\n' ' '; }
-queued() { squeue --noheader | wc -l; }
-begun() { [ "$(wc -l <"$T/$1.evaluations")" -ge "$2" ]; }
-wait_for() { # wait_for WHAT SECONDS COMMAND...
-    local what=$1 seconds=$2 i
-    shift 2
-    for ((i = 0; i < seconds * 20; i++)); do
-        "$@" >/dev/null 2>&1 && return
-        sleep 0.05
-    done
-    verdict no "$what" "never: $*"
-}
-start_run() {
-    "$APSIS" run -q "$@" >"$T/run.out" 2>"$T/run.err" </dev/null &
-    pid=$!
-}
-idle_nodes() { [ "$(sinfo -h -N -o %t | grep -cxE "$1")" = 4 ]; }
-nodes_are_back() { # Slurm drains a node whose job it could not end, or that has one of a number which it gave twice
-    local node
-    for node in $(sinfo -h -N -o '%t %N' | sed -n 's/^\(drain\|drng\|down\)[^ ]* //p'); do scontrol update NodeName="$node" State=RESUME; done
-    idle_nodes 'idle|mix|alloc'
-}
-controller() { # controller away|back
-    if [ "$1" = away ]; then
-        kill -9 "$(cat "$SLURM/slurmctld.pid")"
-    else
-        slurmctld -f "$SLURM_CONF"
-        wait_for "the controller is back" 20 squeue
-        wait_for "the nodes are back" 90 nodes_are_back
-    fi
-}
+KILLS=${KILLS:-10} AWAY=${AWAY:-20}
 
 item "what is measured on the nodes has its line; the queue is empty at the end of the budget"
 nodes plain "workers: 8"
@@ -62,7 +13,7 @@ apsis run -q --iterations 12
 is "run" "$code" 0
 is "values" "$(numbers)" "1 2 3 4 5 6 7 8 9 10 11 12 "
 is "once each" "$(twice plain)" ""
-wait_for "the queue is empty" 5 sh -c '[ -z "$(squeue -h)" ]'
+in_time "the queue is empty" 5 empty_queue
 end_item
 
 item "a job that outlives its time limit changes nothing of the next candidate"
@@ -96,15 +47,15 @@ end_item
 item "the queue is empty 5 s after Ctrl-C, and after a target"
 nodes stopped "workers: 8" 3
 start_run --iterations 30
-wait_for "they run" 20 begun stopped 4
+in_time "they run" 20 begun stopped 4
 kill -INT "$pid"
 wait "$pid"
 is "interrupted" $? 130
-wait_for "the queue is empty" 5 sh -c '[ -z "$(squeue -h)" ]'
+in_time "the queue is empty" 5 empty_queue
 sed -i 's/^metric: {name: score,/& target: 3,/' manifest.yaml && commit target
 apsis run -q --iterations 30
 is "target" "$code" 0
-wait_for "the queue is empty" 5 sh -c '[ -z "$(squeue -h)" ]'
+in_time "the queue is empty" 5 empty_queue
 end_item
 
 item "apsis is killed $KILLS times, and the controller once: each job is measured once, each has one line, no value is wrong"
@@ -122,14 +73,14 @@ is "once each" "$(twice killed)" ""
 wrong() { sed -nE 's/.*"experiment": *([0-9]+),.*"primary_metric": *([-0-9.]+|null).*/\1 \2/p' logs/results.jsonl | awk '$1 != $2'; }
 is "each has its own value" "$(wrong)" ""
 is "one line each" "$(cut -d' ' -f1 "$T/killed.evaluations" | sort -u | wc -l)" "$(($(wc -l <logs/results.jsonl) - 1))"
-wait_for "the queue is empty" 5 sh -c '[ -z "$(squeue -h)" ]'
+in_time "the queue is empty" 5 empty_queue
 is "no folder" "$(find "$SHARED" -name job.json | wc -l)" 0
 end_item
 
 item "the controller is away for $AWAY s: nothing is taken for lost"
 nodes away "workers: 4, requeue: 0" 5
 start_run --iterations 4
-wait_for "they run" 20 begun away 4
+in_time "they run" 20 begun away 4
 controller away
 sleep "$AWAY"
 controller back
@@ -142,18 +93,17 @@ end_item
 item "a node dies, and a job is requeued by hand: another attempt, no partial value"
 nodes dies "workers: 2" 8
 start_run --iterations 2
-wait_for "they run" 20 begun dies 2
+in_time "they run" 20 begun dies 2
 victim=$(cut -d' ' -f2 "$T/dies.evaluations" | head -1)
-kill -9 "$(cat "$SLURM/slurmd.$victim.pid")"
-for job in $(pgrep -f "apsis job $SHARED"); do kill -9 "$job"; done
+node_dies "$victim"
 wait "$pid"
 is "run" $? 0
 is "values" "$(numbers)" "1 2 "
-slurmd -N "$victim" -f "$SLURM_CONF"
-wait_for "the node is back" 90 nodes_are_back
+node_begins "$victim"
+in_time "the node is back" 90 nodes_are_back
 : >"$T/dies.evaluations"
 start_run --iterations 1
-wait_for "it runs" 20 begun dies 1
+in_time "it runs" 20 begun dies 1
 for job in $(squeue -h -o %i); do scontrol requeue "$job" || scancel "$job"; done >/dev/null 2>&1
 wait "$pid"
 is "values" "$(numbers)" "1 2 3 "
