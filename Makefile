@@ -36,8 +36,8 @@ Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
 .PHONY: all deps deps-test demo clean-demo hall lab lab-noise lab-best-of-k test attacks test-agents test-slurm \
-    test-slurm-kills doc-test check check-rooms asan valgrind valgrind-cli torture faults mutants soak bench \
-    compare-openevolve fuzz install uninstall deb bundle try-packages docs clean lines format lint help
+    test-slurm-kills bench-slurm doc-test check check-rooms asan valgrind valgrind-cli torture faults mutants soak \
+    bench compare-openevolve fuzz install uninstall deb bundle try-packages docs clean lines format lint help
 .DEFAULT_GOAL := all
 
 all: deps
@@ -178,6 +178,11 @@ test-slurm-kills: deps-test ## the same while nodes and apsis are killed, for te
 	@.ci/deps slurm
 	@$(MAKE) --no-print-directory $(BUILD)/apsis
 	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) MINUTES=$(or $(MINUTES),10) tests/run tests/cluster/kills.t
+
+bench-slurm: deps-test ## what an experiment takes on four real Slurm nodes and here, with 1 to 64 workers
+	@.ci/deps slurm
+	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) tests/run tests/cluster/overhead.t
 
 $(AGENTS): tests/agents/package.json tests/agents/package-lock.json
 	@echo "  npm install  into $(@D)"
