@@ -185,6 +185,7 @@ begun
 kill -INT $run
 for _ in $(seq 2400); do kill -0 $run 2>/dev/null || break; sleep 0.05; done
 kill -0 $run 2>/dev/null && { problems+="apsis is still there"$'\n'; kill -9 $run; }
+[ -z "${ON_NODES:-}" ] || vanishes # a node ends its job on its own
 won "one is left" left
 goes_on
 end_attack

@@ -289,6 +289,7 @@ wait "$pid"
 is "interrupted" $? 130
 is "no job" "$(queued)" 0
 is "cancelled by name" "$(sort -u "$FAKE/cancelled" | wc -l)" 2
+wait_for "nothing goes on there" gone "apsis job $SHARED"
 rm "$T/stopped.wait"
 apsis run -q --iterations 2
 is "values" "$(numbers)" "1 2 3 4 "
