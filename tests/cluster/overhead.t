@@ -14,6 +14,7 @@ timed() {
 }
 
 item "a table of what an experiment takes"
+export STRATEGY='{use: hillclimb, options: {patience: 1000000}}'
 nodes there "workers: 1" 2
 new_project here
 echo 'sleep 2; echo "METRIC score=$(cat value.txt)"' >evaluate.sh
