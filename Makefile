@@ -275,8 +275,8 @@ bundle: all ## make a folder, and an archive of it, that runs where no library i
 	@.ci/bundle $(BUILD)/apsis $(VERSION) $(BUILD)
 
 try-packages: deb bundle ## try both where nothing else is installed; root, busybox-static and debootstrap
-	@tests/packages/bundle $(wildcard $(BUILD)/apsis-$(VERSION)-*.tar.gz)
-	@tests/packages/deb $(wildcard $(BUILD)/apsis_$(VERSION)_*.deb)
+	@tests/packages/bundle $(BUILD)/apsis-$(VERSION)-*.tar.gz
+	@tests/packages/deb $(BUILD)/apsis_$(VERSION)_*.deb
 
 uninstall: ## remove what install installed
 	rm -f $(DESTDIR)$(PREFIX)/bin/apsis $(wildcard $(DESTDIR)$(PREFIX)/share/man/man*/apsis.* \

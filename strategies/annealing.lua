@@ -3,7 +3,8 @@
 -- Temperatures are in the metric's own units: a loss of T is accepted about one time in three.
 local annealing = {
   options = {
-    start = 1.0, finish = 0.001, -- the first and the last temperature, in units of the metric
+    start = 1.0, -- the first temperature, in units of the metric
+    finish = 0.001, -- the last one
     steps = 200, -- experiments from start to finish, after which the run ends
   },
 }

@@ -18,23 +18,25 @@ local trajectory = require "apsis.trajectory"
 local evolve = {
   options = {
     selection = "playbook", -- how parents are chosen: playbook or openevolve
-    -- playbook: the weights of its operators
-    exploitation = 0.50, exploration = 0.30, crossover = 0.15, migration = 0.05,
-    exploration_ratio = 0.2, exploitation_ratio = 0.7, -- openevolve: how parents are drawn; the rest by linear ranking
-    -- openevolve: generations between migrations, the share that migrates
-    migration_interval = 50, migration_rate = 0.1,
-    islands = 5, max_islands = 10, -- how many at the start, and at most: when stuck, the playbook adds one
+    exploitation = 0.50, -- playbook: how often this operator is drawn: the best of an island are improved
+    exploration = 0.30, crossover = 0.15, migration = 0.05, -- playbook: how often this operator is drawn
+    exploration_ratio = 0.2, -- openevolve: how often a parent is any member of the island
+    exploitation_ratio = 0.7, -- openevolve: how often it is of the elites; the rest by linear ranking
+    migration_interval = 50, -- openevolve: generations between migrations
+    migration_rate = 0.1, -- openevolve: the share of an island that migrates
+    islands = 5, -- how many at the start
+    max_islands = 10, -- how many at most: when stuck, the playbook adds one
     island_names = {}, -- families instead of numbers, each "NAME" or "NAME: what it is"
-    population_size = 0, archive_size = 0, -- 0: the source's default, 40 and 10 or 1000 and 100
-    -- the grid's features and their bins; also a metric's name, {name=, bins=} or {name=, values={...}}
-    features = { "complexity", "diversity" }, feature_bins = 10,
-    top_programs = 3, diverse_programs = 2, -- what prompts show with the parent
-    inspirations = 5, elite_selection_ratio = 0.1, -- openevolve: how many are shown, the share from the island's best
-    -- 0: off; else the similarity (0 to 1) from which a change is skipped unmeasured, if it has the same constants and
-    -- operators, too
-    near_duplicate = 0,
+    population_size = 0, -- how many members; 0: 40 with selection playbook, 1000 with openevolve
+    archive_size = 0, -- how many elites; 0: 10 with selection playbook, 100 with openevolve
+    features = { "complexity", "diversity" }, -- dimensions; also a metric's name, {name=, bins=}, {name=, values={...}}
+    feature_bins = 10, -- the bins of each dimension
+    top_programs = 3, diverse_programs = 2, -- how many of the best, and others, prompts show with the parent
+    inspirations = 5, -- openevolve: how many inspirations it shows
+    elite_selection_ratio = 0.1, -- openevolve: the share of the inspirations that are of the island's best
+    near_duplicate = 0, -- the similarity from which a change with the same constants is not measured; 0: off
     knowledge = {}, -- ideas to try, one per line; also read from program.md's section of that name
-    guidance_mutation = "", guidance_crossover = "", -- how to go about it, shown with one parent, and with two
+    guidance_mutation = "", guidance_crossover = "", -- how to go about a change with one parent, and with two
     patience = 0, -- 0: off; else the run ends after N experiments without a new best
   },
 }
