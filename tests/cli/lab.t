@@ -247,7 +247,7 @@ refused '--sweep: .*option patience must be a number' hillclimb --sweep patience
 refused '--workers must be 1 or more' --workers 0
 refused '--jobs must be 1 or more' --jobs 0
 refused '--usd must be more than 0' --usd 0
-refused '--csv: cannot write /nonexistent/x: No such file' --csv /nonexistent/x
+refused "--csv: cannot write $T/none/x: No such file" --csv "$T/none/x"
 refused '--html: cannot write .*: Is a directory' --html "$T"
 refused '--json and --csv - both want standard output' --json --csv -
 for wrong in '--seeds 0' '--evaluations 1' '--seeds x'; do
