@@ -2,7 +2,8 @@
 --   sh               a script; it must end with 0, or with the code after `exit=`
 --   output           what the sh fence before it prints; `...` stands for any lines, numbers may differ by 1 %
 --   LANGUAGE file=F  is written to F
---   lua, yaml, json  must parse
+--   lua, json        must parse
+--   yaml             must be keys of the manifest, unless the fence says `other`
 --   text             is only shown
 -- Words `no-run: REASON` after the language: the fence is not run. A comment <!-- doctest: SCRIPT --> prepares
 -- something without showing it. Links must lead somewhere. `claude` is a stand-in, in tests/docs/bin.
@@ -10,6 +11,8 @@
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local process = require "apsis.process"
+local schema = require "apsis.project.schema"
+local shape = require "apsis.project.shape"
 local yaml = require "apsis.yaml"
 
 local TIMEOUT_S <const>, TOLERANCE <const> = 120, 0.01
@@ -112,9 +115,12 @@ end
 
 local parsers = {
   lua = function(text) return load(text, "=fence", "t") end,
-  yaml = function(text)
-    local value, message = yaml.decode(text)
-    return value ~= nil, message
+  yaml = function(text, info)
+    local value, lines = yaml.decode(text)
+    if value == nil then return false, lines end
+    local layer = shape.layer { label = "fence", lines = lines }
+    if info ~= "other" then shape.check(layer, schema.manifest, value, "", 1) end
+    return #layer.errors == 0, layer.errors[1] and layer.errors[1].text
   end,
   json = json.decode,
 }
@@ -133,7 +139,7 @@ function Page:fence(fence)
     self:compare(fence)
   end
   if parsers[fence.language] then
-    local ok, message = parsers[fence.language](fence.text)
+    local ok, message = parsers[fence.language](fence.text, fence.info)
     if not ok then self:wrong(fence.line, tostring(message)) end
   end
 end
