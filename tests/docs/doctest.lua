@@ -71,8 +71,8 @@ local NUMBER <const> = "[-+]?%d+%.?%d*[eE]?[-+]?%d*"
 
 -- Whether two lines are the same but for numbers that are close.
 local function alike(wanted, got)
-  local function shape(line) return (line:gsub("%s+", " "):gsub(" $", ""):gsub(NUMBER, "#")) end
-  if shape(wanted) ~= shape(got) then return false end
+  local function plain(line) return (line:gsub("%s+", " "):gsub(" $", ""):gsub(NUMBER, "#")) end
+  if plain(wanted) ~= plain(got) then return false end
   local numbers = got:gmatch(NUMBER)
   for text in wanted:gmatch(NUMBER) do
     local a, b = tonumber(text), tonumber(numbers())
