@@ -21,6 +21,12 @@ line "the skill's name" "$(cat .claude/skills/apsis/SKILL.md)" '^name: apsis$'
 like "pi has the commands" "$(cat .pi/skills/apsis/SKILL.md)" "commands in brackets in a shell"
 end_item
 
+item "what would go into a manifest is refused beside it"
+apsis init --agent claude --measure ./bench.sh --lower
+is "exit" "$code" 2
+like "the way" "$err" "--agent writes no manifest, so --measure has no use beside it: run .apsis init. twice"
+end_item
+
 item "it says what it wrote, and what to do next"
 rm -r .claude .mcp.json
 apsis init --agent claude

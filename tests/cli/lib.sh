@@ -24,20 +24,24 @@ git config --global init.defaultBranch main
 git config --global advice.detachedHead false
 
 # Beside gc (tests/beside_gc) a test's own git and rm are tried again: git makes a folder of objects, its gc takes the empty
-# folder away, and git refuses; rm finds a folder not empty that gc writes to. Programs that apsis starts are not affected.
-again() {
-    local _
-    for _ in 1 2 3 4; do command "$@" 2>>"$T/disturbed" && return; done
-    command "$@"
-}
+# folder away, and git refuses; gc writes into a folder that rm empties. Programs that apsis starts are not affected.
 if [ -n "${BESIDE_GC-}" ]; then
+    tried_again() {
+        local _
+        for _ in 1 2 3 4; do command "$@" 2>>"$T/disturbed" && return; done
+        command "$@"
+    }
     git() {
         case " $* " in
-            *" add "* | *" commit "* | *" update-index "* | *" write-tree "* | *" commit-tree "* | *" merge "*) again git "$@" ;;
+            *" add "* | *" commit "* | *" update-index "* | *" write-tree "* | *" commit-tree "* | *" merge "*)
+                tried_again git "$@" ;;
             *) command git "$@" ;;
         esac
     }
-    rm() { again rm "$@"; }
+    rm() {
+        tried_again rm "$@" || return
+        case $* in -rf*) sleep 0.3 && tried_again rm "$@" ;; esac
+    }
 fi
 
 at_end=()

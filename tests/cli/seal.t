@@ -50,6 +50,20 @@ edited "a line that was deleted" 3d '3: this is not the line'
 edited "the last line that was deleted" '$d' '(apsis wrote 5 lines, and 4 are there|5: this is not the line)'
 edited "lines in another order" '3{h;d};4G' '3: this is not the line'
 
+item "lines that somebody adds are found out, and not taken over"
+cp -r "$T/good" "$T/added" && cd "$T/added" || exit 1
+for n in 5 6; do sed -n "5s/\"experiment\":4/\"experiment\":$n/; 5s/c0004/c000$n/g; 5p" $T/good/$journal >>$journal; done
+found "added" '6: apsis has no record of the last [0-9]+ lines'
+end_item
+
+item "a shorter or empty file of digests hides no edit"
+for cut in '3,$d' d; do
+    rm -rf "$T/cut" && cp -r "$T/good" "$T/cut" && cd "$T/cut" || exit 1
+    sed -i "$cut" .apsis/digests
+    found "$cut" '[13]: apsis has no record of the last [0-9]+ lines'
+done
+end_item
+
 item "who drives apsis and raises the best so far beside it is found out by submit and by the rows of status"
 cp -r "$T/good" "$T/driven" && cd "$T/driven" || exit 1
 sed -i '5s/"primary_metric":4/"primary_metric":1000/' $journal
@@ -88,10 +102,8 @@ apsis run --iterations 1 -q
 like "the torn line" "$err" "the last line was torn"
 unlike "no other warning" "$err" "apsis wrote"
 unseen "torn"
-for bytes in '$d' '3,$d' d; do
-    sed -i "$bytes" .apsis/digests
-    unseen "digests: $bytes"
-done
+sed -i '$d' .apsis/digests && unseen "digests: one is missing"
+rm .apsis/digests && unseen "no digests"
 truncate -s -5 .apsis/digests && unseen "digests: cut"
 truncate -s -40 .apsis/digests && truncate -s +60 .apsis/digests && unseen "digests: zeros at the end"
 is "one for each line" "$(wc -l <.apsis/digests)" "$(lines)"

@@ -47,6 +47,10 @@ cd "$T/tiny" || exit 1
 is "exit" "$code" 0
 is "its HEAD is the parent" "$(field 4 parents)" '["c0001"]'
 git worktree remove --force "$T/linked"
+cp -r . "$T/copied" && git -C "$T/copied" worktree add -q --detach "$T/of-copy" HEAD && echo 99 >"$T/of-copy/value.txt"
+cd "$T/of-copy" && apsis submit
+cd "$T/tiny" || exit 1
+is "a copy's working tree is not this project's" "$code $(lines)" "3 5"
 mkdir "$T/copy" && cp value.txt "$T/copy" && echo 14 >"$T/copy/value.txt"
 apsis submit "$T/copy" -C .
 is "exit" "$code" 2

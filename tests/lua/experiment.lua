@@ -289,6 +289,10 @@ test("the same failure in a row ends the run, with the exit code, the remedy and
   local _, _, ended, lines = one("", { world = fails, budget = { iterations = 9 } })
   equal({ #lines, ended.code, ended.message }, { 4, 4, "stopping: the provider failed in 3 consecutive experiments; "
     .. "when it works again, `apsis run` resumes: down" })
+  local prose = { answers = function() return { error = "no edit", text = "prose" } end, asks_others = true }
+  _, _, ended, lines = one("", { world = prose, budget = { iterations = 29 } })
+  equal({ #lines, ended.code, ended.message }, { 21, 4, "stopping: the model answered without a usable edit in 20 "
+    .. "consecutive experiments; `apsis show ID --prompt` has what it was asked: no edit" })
   _, _, ended, lines = one("", { world = fails, budget = { iterations = 9 }, models = { { name = "a" }, { name = "b" } } })
   equal({ #lines, ended.code }, { 7, 4 })
   fails.asks_others = nil

@@ -113,6 +113,8 @@ local function ask_provider(engine, slot)
   end
   local answers = engine.world:propose(slot, prompt)
   take(engine, slot, answers)
+  slot.unusable = nil
+  for _, answer in ipairs(answers) do slot.unusable = slot.unusable or answer.error and answer.text and true or nil end
   if refused then return nil, refused end
   return answers
 end

@@ -21,6 +21,7 @@ local loop = {}
 local Engine = {}
 Engine.__index = Engine
 
+local MAX_UNUSABLE = 20 -- answers without a usable edit, after which the run stops
 local MAX_IN_A_ROW = 3 -- strategy errors, in whatever hook, or provider failures, after which the run stops
 
 -- Errors that end the run, with the exit code they mean.
@@ -156,14 +157,19 @@ local function complete(self, slot, fields)
 end
 
 local hopeless = {
-  skipped_strategy_error = { code = 2, who = "strategy", remedy = "fix it and run `apsis run` to resume" },
-  skipped_provider_failure = { code = 4, who = "provider", remedy = "when it works again, `apsis run` resumes" },
-  skipped_executor_failure = { code = 3, who = "executor", remedy = "when it works again, `apsis run` resumes" },
+  skipped_strategy_error = { code = 2, what = "the strategy failed", remedy = "fix it and run `apsis run` to resume" },
+  skipped_provider_failure = { code = 4, what = "the provider failed",
+    remedy = "when it works again, `apsis run` resumes" },
+  unusable = { code = 4, what = "the model answered without a usable edit",
+    remedy = "`apsis show ID --prompt` has what it was asked" },
+  skipped_executor_failure = { code = 3, what = "the executor failed",
+    remedy = "when it works again, `apsis run` resumes" },
 }
 
 -- Ends the run if the same thing has failed too often in a row since it was started.
-local function stop_if_hopeless(self, record)
+local function stop_if_hopeless(self, slot, record)
   local outcome, streak = record.outcome, self.streak
+  if outcome == "skipped_provider_failure" and slot.unusable then outcome = "unusable" end
   streak.length = outcome == streak.outcome and streak.length + 1 or 1
   streak.outcome = outcome
   local stop = hopeless[outcome]
@@ -171,9 +177,10 @@ local function stop_if_hopeless(self, record)
   if outcome == "skipped_provider_failure" then -- of several models one may be down
     most = self.world.asks_others and MAX_IN_A_ROW * math.max(1, #self.models.names) or math.huge
   end
+  if outcome == "unusable" then most = MAX_UNUSABLE end
   if not stop or streak.length < most then return end
   local times = streak.length > 1 and (" in %d consecutive experiments"):format(streak.length) or ""
-  fatal(("stopping: the %s failed%s; %s: %s"):format(stop.who, times, stop.remedy,
+  fatal(("stopping: %s%s; %s: %s"):format(stop.what, times, stop.remedy,
     record.rollback_reason:match "^[^\n]*"), stop.code)
 end
 
@@ -186,7 +193,7 @@ local function pass_on(self, slot, record, led)
   end
   if self.world.progress then self.world:progress(self, record, led) end
   self.scheduler:wake(self.room)
-  stop_if_hopeless(self, record)
+  stop_if_hopeless(self, slot, record)
 end
 
 -- Appends the line, then lets the world publish what follows from it and the strategy learn it.

@@ -28,6 +28,7 @@ slot.fields = {
   { "prompt", "table", "live/world, live/provider", "what the provider was asked" },
   { "asked", "number", "live/provider", "requests sent" },
   { "answer", "table", "experiment", "the answer taken" },
+  { "unusable", "boolean", "experiment", "true if a model answered without a usable edit" },
   { "answered", "number", "experiment", "answers of which tokens and cost are known" },
   { "tokens", "number", "experiment", "what its answers took" },
   { "cost", "number", "experiment", "what its answers cost", unit = "USD" },

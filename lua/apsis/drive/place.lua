@@ -20,14 +20,21 @@ local function handed_out(dir)
   if home then return home, ("%s/.apsis/next/%s"):format(home, id), id end
 end
 
--- The folder that has the candidates of a linked working tree's project; nil if that is the folder itself.
+-- The common git directory of the repository that a folder is in, or nil.
+local function common_of(dir)
+  local repo <close> = git.open(dir)
+  local info = repo and repo:info()
+  return info and fs.realpath(lock.common_dir(info.gitdir)) or nil
+end
+
+-- The folder that has the candidates of a linked working tree's project; nil if that is the folder itself. A copied
+-- repository still names the folder of the original, whose repository is another one.
 local function owner_of(self)
   if fs.stat(self.home .. "/logs/results.jsonl") then return nil end
-  local repo <close> = git.open(self.dir)
-  local info = repo and repo:info()
-  local common = info and lock.common_dir(info.gitdir)
+  local common = common_of(self.dir)
   local owner = common and fs.read(("%s/apsis-%s.home"):format(common, self.manifest.project.ref), 4096)
-  return owner and owner ~= self.home and fs.stat(owner .. "/logs/results.jsonl") and owner or nil
+  if not owner or owner == self.home or not fs.stat(owner .. "/logs/results.jsonl") then return nil end
+  return common_of(owner) == common and owner or nil
 end
 
 -- The project of a folder, or of -C, folded: a reader | nil, message, code.

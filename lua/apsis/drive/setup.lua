@@ -71,10 +71,19 @@ function setup.options(parser)
     :choices(agents.names):argname "NAME"
 end
 
+local of_manifest = { "measure", "metric", "regex", "lower", "higher", "direction", "writable", "check", "provider" }
+
 -- args of `apsis init`; nil if they do not ask for an agent. Exit code, message.
 function setup.init(args)
   local agent = args.agent and agents[args.agent]
   if not agent then return nil end
+  for _, name in ipairs(of_manifest) do
+    local given = args[name]
+    if given and (type(given) ~= "table" or next(given)) then
+      return 2, ("--agent writes no manifest, so --%s has no use beside it: run `apsis init` twice, first without --agent")
+        :format(name)
+    end
+  end
   local files, message = planned(args.dir, agent, args.force)
   if not files then return 2, message end
   for _, file in ipairs(files) do

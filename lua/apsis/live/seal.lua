@@ -1,7 +1,7 @@
 -- seal: .apsis/digests has a digest of each line of the journal as apsis appended it, so that a line that somebody
 -- changes or removes beside apsis is found out, and shown as a warning. It protects from nobody who removes or rewrites
--- that file, too: it has the user's rights. Missing digests (an older journal, a clone, a power cut) are no fault: the
--- next run adds them. Called by running, session, reader.
+-- that file, too: it has the user's rights. No digests at all (an older journal, a clone) are no fault, nor is one that
+-- is missing (apsis was killed before it wrote it): the next run adds them. Called by running, session, reader.
 local fs = require "apsis.fs"
 local state = require "apsis.state"
 
@@ -13,6 +13,7 @@ Seal.__index = Seal
 local FILE <const> = "/.apsis/digests"
 local FACTOR <const> = 0x9E3779B97F4A7C15 -- 2^64 divided by the golden ratio: odd, so multiplying loses nothing
 local WIDTH <const> = 17 -- of a digest: 16 hexadecimal digits and the end of its line
+local MISSING <const> = 1 -- a kill between a line and its digest leaves that many
 local REMEDY <const> = "; what it shows may not have been measured: restore the file from a backup, or, if the change "
   .. "is meant, remove .apsis/digests"
 
@@ -31,7 +32,8 @@ end
 -- What a project's digests are, to compare lines with. Read before the journal, which may grow meanwhile.
 function seal.open(home)
   local self = setmetatable({ path = home .. FILE, more = {} }, Seal)
-  local bytes = fs.read(self.path) or ""
+  local bytes = fs.read(self.path)
+  self.there, bytes = bytes ~= nil, bytes or ""
   local whole = bytes:match "^[%x\n]*" -- a power cut may leave anything at the end
   self.known = whole:sub(1, #whole // WIDTH * WIDTH)
   self.count, self.torn = #self.known // WIDTH, #self.known ~= #bytes
@@ -53,6 +55,11 @@ function Seal:problem(lines)
     return ("logs/results.jsonl:%d: this is not the line that apsis wrote there%s"):format(self.wrong, REMEDY)
   elseif lines < self.count then
     return ("logs/results.jsonl: apsis wrote %d lines, and %d are there%s"):format(self.count, lines, REMEDY)
+  elseif self.there and not self.torn and lines > self.count + MISSING then
+    local count = seal.open(self.path:sub(1, -#FILE - 1)).count -- a run may have added some meanwhile
+    if lines <= count + MISSING then return nil end
+    return ("logs/results.jsonl:%d: apsis has no record of the last %d lines: somebody added them, or the power failed%s")
+      :format(count + 1, lines - count, REMEDY)
   end
 end
 
@@ -79,10 +86,10 @@ function seal.writer(home, journal)
 end
 
 -- After that: adds the digests that are missing, and from now on one for each line. Returns as problem does. If lines
--- are missing, no line is added, as each would stand for another one.
+-- are missing or were added by somebody, no digest is added: it would stand for another line, or for one of theirs.
 function Seal:follow(lines)
   local problem = self:problem(lines)
-  self.off = lines < self.count
+  self.off = lines < self.count or problem ~= nil and not self.wrong
   if not self.off and (self.torn or #self.more > 0) then
     self.off = not state.replace(self.path, self.known .. table.concat(self.more))
   end
@@ -90,9 +97,11 @@ function Seal:follow(lines)
   return problem
 end
 
--- A line was appended. If its digest cannot be written, none of a later line is.
+-- A line was appended. If its digest cannot be written, there are none, rather than fewer than lines.
 function Seal:add(text)
-  self.off = self.off or not fs.append(self.path, row_of(text))
+  if self.off or fs.append(self.path, row_of(text)) then return end
+  self.off = true
+  fs.remove(self.path)
 end
 
 return seal
