@@ -1,6 +1,7 @@
 #!/bin/bash
 # apply: a candidate's changes in the user's branch: as one commit, as a merge, step by step; and what it refuses before
 # anything is changed.
+UNDISTURBED=1 # by tests/beside_gc: a repository that is copied beside gc keeps its locks
 . tests/cli/lib.sh || exit 1
 . tests/cli/deliver.sh
 

@@ -28,7 +28,7 @@ git config --global advice.detachedHead false
 if [ -n "${BESIDE_GC-}" ]; then
     tried_again() {
         local _
-        for _ in 1 2 3 4; do command "$@" 2>>"$T/disturbed" && return; done
+        for _ in 1 2 3 4; do command "$@" 2>/dev/null && return; done
         command "$@"
     }
     git() {

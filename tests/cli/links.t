@@ -1,6 +1,7 @@
 #!/bin/bash
 # links: a cloned repository may hold links in the place of apsis's own files and folders. No command follows one: what
 # it leads to stays as it is, and the message names the link and how to remove it. And what only looks writes nothing.
+UNDISTURBED=1 # by tests/beside_gc: it looks at all files of a repository
 . tests/cli/lib.sh || exit 1
 . tests/cli/goals.sh
 

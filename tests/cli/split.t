@@ -1,5 +1,6 @@
 #!/bin/bash
 # split: a candidate's changes as independent branches from the baseline, each measured by itself; all of them or none.
+UNDISTURBED=1 # by tests/beside_gc: a repository that is copied beside gc keeps its locks
 . tests/cli/lib.sh || exit 1
 . tests/cli/deliver.sh
 

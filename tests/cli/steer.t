@@ -257,7 +257,7 @@ is "and goes with the completion" "$(row Completed), $(row 'Completed Reason')" 
 # ---- a fresh clone ----
 
 home=$PWD
-git clone -q . "$T/clone" && cd "$T/clone" || exit 1
+git clone -q . "$T/undisturbed-clone" && cd "$T/undisturbed-clone" || exit 1
 at=.autoloop/programs/speed
 apsis log $at
 is "in a fresh clone log has the experiments" "$code $(grep -c ' c000[0-4] ' <<<"$out")" "0 5"
@@ -273,6 +273,8 @@ flock $at/.apsis/lock sh -c 'echo "$$ 2026-11-22T12:00:00Z" >.autoloop/programs/
     exec 9<.autoloop/programs/speed/.apsis/lock; "$0" log .autoloop/programs/speed' "$APSIS" >"$T/held" 2>&1
 is "nor do they wait for somebody who works on the goal" "$? $(grep -c ' c000[0-4] ' "$T/held")" "0 5"
 rm -rf $at
+mv .git/objects/pack "$T/packs"
+for pack in "$T"/packs/*.pack; do [ ! -e "$pack" ] || git unpack-objects -q <"$pack"; done
 object=.git/objects/$(git rev-parse origin/memory/autoloop:speed.jsonl | sed 's|^..|&/|')
 mv "$object" "$T/object"
 apsis status $at.md
@@ -284,7 +286,7 @@ apsis steer --set Paused=true
 like "with an origin it says how to push" "$out" $'\nif ticks run on another machine: git push origin memory/autoloop'
 is "the branch goes on from origin's" "$(git rev-list --count origin/memory/autoloop..memory/autoloop)" 1
 git checkout -q memory/autoloop
-EDITOR=false apsis steer speed -C "$T/clone"
+EDITOR=false apsis steer speed -C "$T/undisturbed-clone"
 is "where its goal's files are not, there is none" "$code" 2
 git checkout -q main
 git worktree add -q "$T/memory" memory/autoloop

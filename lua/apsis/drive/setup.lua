@@ -80,7 +80,7 @@ function setup.init(args)
   for _, name in ipairs(of_manifest) do
     local given = args[name]
     if given and (type(given) ~= "table" or next(given)) then
-      return 2, ("--agent writes no manifest, so --%s has no use beside it: run `apsis init` twice, first without --agent")
+      return 2, ("--agent writes no manifest, so --%s has no use beside it: run `apsis init` twice, first without it")
         :format(name)
     end
   end

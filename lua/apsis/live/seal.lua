@@ -58,8 +58,8 @@ function Seal:problem(lines)
   elseif self.there and not self.torn and lines > self.count + MISSING then
     local count = seal.open(self.path:sub(1, -#FILE - 1)).count -- a run may have added some meanwhile
     if lines <= count + MISSING then return nil end
-    return ("logs/results.jsonl:%d: apsis has no record of the last %d lines: somebody added them, or the power failed%s")
-      :format(count + 1, lines - count, REMEDY)
+    return ("logs/results.jsonl:%d: apsis has no record of the last %d lines: somebody added them, or the power "
+      .. "failed%s"):format(count + 1, lines - count, REMEDY)
   end
 end
 
