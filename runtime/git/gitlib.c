@@ -273,6 +273,18 @@ static bool is_dot_git(const char *part, size_t size)
     return strcasecmp(name, ".git") == 0 || strcasecmp(name, "git~1") == 0;
 }
 
+/* The same of what Windows takes for several names: a backslash parts them there. */
+static bool has_dot_git(const char *part, size_t size)
+{
+    for (const char *end = part + size; part <= end;) {
+        const char *stroke = memchr(part, '\\', (size_t)(end - part));
+        if (is_dot_git(part, (size_t)((stroke != NULL ? stroke : end) - part)))
+            return true;
+        part = (stroke != NULL ? stroke : end) + 1;
+    }
+    return false;
+}
+
 int ap_gitlib_check_path(const char *path, size_t length, struct ap_err *err)
 {
     if (length == 0 || memchr(path, '\0', length) != NULL)
@@ -281,7 +293,7 @@ int ap_gitlib_check_path(const char *path, size_t length, struct ap_err *err)
         const char *slash = memchr(part, '/', (size_t)(end - part));
         size_t size = (size_t)((slash != NULL ? slash : end) - part);
         if (size == 0 || (size == 1 && part[0] == '.') || (size == 2 && memcmp(part, "..", 2) == 0) ||
-            is_dot_git(part, size))
+            has_dot_git(part, size))
             return ap_err_set(err, "EPATH",
                 "path \"%s\" has a component that is empty, \".\", \"..\" or \".git\" for some system", path);
         part += size + 1;

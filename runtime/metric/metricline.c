@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "metric/metricline.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -315,14 +316,15 @@ static enum ap_metricline_is not_finite(struct ap_metricline *line)
     return AP_METRICLINE_NOT_FINITE;
 }
 
+/* nan, inf or infinity, whatever follows it but a letter or digit: "-nan(ind)" and "nan ms", too. */
 static bool is_word_not_finite(const struct ap_metricline *line)
 {
     const char *word = line->token + (line->token[0] == '+' || line->token[0] == '-');
-    size_t size = line->token_size - (size_t)(word - line->token);
-    while (size > 0 && (is_blank(word[size - 1]) || word[size - 1] == '\r'))
-        size--;
-    return (size == 3 && (strncasecmp(word, "inf", 3) == 0 || strncasecmp(word, "nan", 3) == 0)) ||
-           (size == 8 && strncasecmp(word, "infinity", 8) == 0);
+    size_t size = line->token_size - (size_t)(word - line->token), letters = 0;
+    while (letters < size && (isalnum((unsigned char)word[letters]) || word[letters] == '_'))
+        letters++;
+    return (letters == 3 && (strncasecmp(word, "inf", 3) == 0 || strncasecmp(word, "nan", 3) == 0)) ||
+           (letters == 8 && strncasecmp(word, "infinity", 8) == 0);
 }
 
 enum ap_metricline_is ap_metricline_end(struct ap_metricline *line, double *value)

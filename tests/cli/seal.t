@@ -109,6 +109,17 @@ truncate -s -40 .apsis/digests && truncate -s +60 .apsis/digests && unseen "dige
 is "one for each line" "$(wc -l <.apsis/digests)" "$(lines)"
 end_item
 
+item "digests that somebody removes while a run goes on are no change"
+cp -r "$T/good" "$T/removed" && cd "$T/removed" || exit 1
+"$APSIS" run --iterations 6 -q >"$T/run.out" 2>&1 &
+for _ in $(seq 200); do [ "$(lines)" -ge 7 ] && break; sleep 0.02; done
+rm -f .apsis/digests
+wait $!
+is "the run" "$? $(grep -c 'results.jsonl' "$T/run.out")" "0 0"
+unseen "removed"
+is "one for each line" "$(wc -l <.apsis/digests)" "$(lines)"
+end_item
+
 item "a journal without digests is read and gets them"
 cp -r "$T/good" "$T/old" && cd "$T/old" || exit 1
 rm .apsis/digests

@@ -122,6 +122,14 @@ local function printed_later(extractor, name, gathered)
     named.command, name)
 end
 
+-- The line of a METRIC line of that name that is not finite, though none had a number before it; nil if there is none.
+local function only_not_finite(name, near_misses)
+  local pattern = "^%s*METRIC%s+" .. name:gsub("%W", "%%%0") .. "%s*="
+  for _, near in ipairs(near_misses) do
+    if near.reason:find "^not finite" and near.text:find(pattern) then return near.line end
+  end
+end
+
 -- The value of the METRIC line; without one, the number that the extractor names in JSON on standard output.
 function extract.metric_lines(extractor, name, gathered)
   local value, not_finite = gathered.metrics[name], gathered.not_finite[name]
@@ -131,6 +139,10 @@ function extract.metric_lines(extractor, name, gathered)
   if not_finite then
     return nil, ("the last line METRIC %s (%s, line %d) is not finite, so there is no measurement"):format(name,
       not_finite.command, not_finite.line)
+  end
+  local line = extractor.json and only_not_finite(name, gathered.near_misses)
+  if line then
+    return nil, ("METRIC %s (line %d) is not finite, so there is no measurement"):format(name, line)
   end
   local reads = extractor.json and not gathered.private
   local text, several = reads and fs.read(gathered.stdout_path) or "", nil

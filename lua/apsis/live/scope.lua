@@ -97,11 +97,12 @@ function scope.prefix(prefix)
   return prefix:sub(-1) == "/" and prefix or prefix .. "/"
 end
 
--- `.git`, `.gitmodules`, ...: git reads them. Case is ignored, because some file systems ignore it.
+-- `.git`, `.gitmodules`, ...: git reads them. Case is ignored, because some file systems ignore it; Windows parts names
+-- at a backslash, too, and has short names for them.
 local function is_git_name(path)
-  for part in path:gmatch("[^/]+") do
+  for part in path:gmatch("[^/\\]+") do
     local lower = part:lower()
-    if lower:sub(1, 4) == ".git" or lower == "git~1" then return true end
+    if lower:sub(1, 4) == ".git" or lower:find "^git%l*~%d" or lower:find "^gi7%x*~%d" then return true end
   end
   return false
 end

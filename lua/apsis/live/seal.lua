@@ -90,16 +90,22 @@ end
 function Seal:follow(lines)
   local problem = self:problem(lines)
   self.off = lines < self.count or problem ~= nil and not self.wrong
-  if not self.off and (self.torn or #self.more > 0) then
+  if not self.off and (self.torn or #self.more > 0 or not self.there) then
     self.off = not state.replace(self.path, self.known .. table.concat(self.more))
   end
+  self.size = lines * WIDTH
   self.known, self.more, self.see = "", {}, function() end
   return problem
 end
 
--- A line was appended. If its digest cannot be written, there are none, rather than fewer than lines.
+-- A line was appended. If its digest cannot be written, there are none, rather than fewer than lines. None is added if
+-- somebody has removed or changed the file meanwhile.
 function Seal:add(text)
-  if self.off or fs.append(self.path, row_of(text)) then return end
+  local stat = not self.off and fs.stat(self.path)
+  self.off = not stat or stat.size ~= self.size
+  if self.off then return end
+  self.size = self.size + WIDTH
+  if fs.append(self.path, row_of(text)) then return end
   self.off = true
   fs.remove(self.path)
 end
