@@ -68,6 +68,7 @@ won "it was committed" value_is 1
 end_attack
 
 attack repository-configuration "hooks, fsmonitor, pager, filters, external diff and textconv of the user's repository are run"
+place=$T/undisturbed-place # by tests/beside_gc: git gc itself would run them
 fill() {
     for kind in hook fsmonitor pager filter diff textconv editor ssh; do writes_ran "$T/$kind.sh"; done
     echo '*.txt filter=evil diff=evil' >.gitattributes
@@ -92,7 +93,7 @@ candidate <<'END'
 true
 END
 unset -f git
-for command in "log" "show c0001" "diff c0001" "status" "graph" "best" "report -o $T/report.html"; do
+for command in "log" "show c0001" "diff c0001" "status" "graph" "best" "report --out $T/report.html"; do
     # shellcheck disable=SC2086
     apsis $command
     unlike "$command" "$code" '^(3|70)$'

@@ -159,7 +159,8 @@ end))
 
 test("no path has a part that some file system takes for git's own folder", inside(function(repo)
   for part, own in pairs { [".git"] = true, [".GIT"] = true, [".gIt"] = true, ["git~1"] = true, ["GIT~1"] = true, [".git."] = true,
-    [".git "] = true, [".git. . "] = true, ["a\\.git"] = true, [".git\\x"] = true, ["a\\git~1"] = true, ["a\\git"] = false, ["git~1."] = true, [".g\u{200C}it"] = true, ["git~2"] = false, [".gitignore"] = false,
+    [".git "] = true, [".git. . "] = true, ["a\\.git"] = true, [".git\\x"] = true, ["a\\git~1"] = true, ["a\\git"] = false,
+    ["git~1."] = true, [".g\u{200C}it"] = true, ["git~2"] = false, [".gitignore"] = false,
     ["x.git"] = false, [".gi"] = false, ["git"] = false, ["agit~1"] = false, ["git~11"] = false, ["..."] = false } do
     for _, path in ipairs { part, "d/" .. part, part .. "/x", "d/" .. part .. "/x" } do
       local tree, message, code = repo:edit_tree("HEAD", { [path] = "x" })
