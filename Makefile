@@ -146,7 +146,7 @@ test-programs: $(BUILD)/apsis $(C_TESTS) $(patsubst %,$(BUILD)/tests/replay_%,$(
 
 test: deps-test ## every test: C, Lua, the built program, case files, examples, attacks on the default sandbox
 	@$(MAKE) --no-print-directory test-programs
-	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) prove -j2 --exec tests/run $(C_TESTS) \
+	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) prove -j2 -f --exec tests/run $(C_TESTS) \
 	    $(patsubst %,$(BUILD)/tests/replay_%,$(FUZZERS)) $(LUA_TESTS) $(PEER_TESTS) tests/cases.t $(CLI_TESTS) \
 	    $(ATTACKS)
 
@@ -167,7 +167,8 @@ test-agents: deps-test ## run five coding agents, installed from npm, against st
 	@$(MAKE) --no-print-directory $(BUILD)/apsis $(AGENTS)
 	@rm -f $(BUILD)/agents-cells && touch $(BUILD)/agents-cells
 	@APSIS=$(abspath $(BUILD)/apsis) AGENTS=$(abspath $(BUILD)/agents) CELLS=$(abspath $(BUILD)/agents-cells) \
-	    prove -j5 --exec tests/run tests/agents/*.t; code=$$?; tests/agents/table $(BUILD)/agents-cells; exit $$code
+	    prove -j5 -fo --exec tests/run tests/agents/*.t
+	@tests/agents/table $(BUILD)/agents-cells
 
 test-slurm: deps-test ## measure on four real Slurm nodes on this machine, as root; five minutes (KILLS=100 AWAY=60: more)
 	@.ci/deps slurm

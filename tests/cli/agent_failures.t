@@ -68,6 +68,10 @@ claude <<<'sleep 60'
 fails "a hang" "over its limit of 1 s; it had printed nothing"
 claude <<<'echo "Attempt 3 failed with status 429. Retrying" >&2; sleep 60'
 fails "a hang after a limit" "over its limit of 1 s; it had printed Attempt 3 failed with status 429. Retrying"
+claude <<'END'
+printf '%s\n' 'Attempt 2 failed with status 429. Retrying... Error: {"error":{"code":429,"message":"too many"}}' >&2; sleep 60
+END
+fails "a hang after a limit that is JSON" "it had printed Attempt 2 failed with status 429. Retrying... Error: too many$"
 claude <<<'echo "Working on it" >&2; sleep 60'
 fails "a hang after other words" "over its limit of 1 s$"
 sed -i "s/timeout_sec: 1/timeout_sec: 20/" manifest.yaml

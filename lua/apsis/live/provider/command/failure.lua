@@ -78,11 +78,12 @@ local function said(result, found)
     or last_line(shown(result.stderr)) or not found and last_line(shown(result.stdout)) or nil
 end
 
--- The words of an error that a server sent as JSON; any other text as it is.
+-- The words of an error that a server sent as JSON, also behind an agent's own words; any other text as it is.
 local function worded(text)
-  local object = text:sub(1, 1) == "{" and json.decode(text)
+  local before, sent = text:match "^([^{]*)({.*})$"
+  local object = sent and json.decode(sent)
   local inner = type(object) == "table" and (type(object.error) == "table" and object.error or object)
-  return inner and type(inner.message) == "string" and inner.message or text
+  return inner and type(inner.message) == "string" and before .. inner.message or text
 end
 
 -- A command that is not there: exit 127 by the shell, or it could not be started (message).
