@@ -102,8 +102,10 @@ local function import_commits(dir, env, count)
   return commits
 end
 
--- Appends `count` past experiments to a project's journal. git: also their commits, refs and folders in runs/.
+-- Appends `count` past experiments to a project's journal, beside apsis: without the journal's digests. git: also their
+-- commits, refs and folders in runs/.
 function projects.age(root, dir, count, git)
+  fs.remove(dir .. "/.apsis/digests")
   local commits = git and import_commits(dir, projects.environment(root), count) or setmetatable({}, {
     __index = function(_, number) return ("%040x"):format(number) end })
   local rng, best, past = random.stream(1, 0, "bench"), { value = 0, id = "c0000" }, {}
