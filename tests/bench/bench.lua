@@ -237,10 +237,8 @@ end
 
 function row.rss()
   local many = experiments(make "many", EXPERIMENTS).rss_mb
-  local loud = make "loud"
-  local text = assert(fs.read(loud .. "/manifest.yaml"))
   local noise = "yes 'a line of sixty bytes, as a program prints them, more or less' | head -c 1000000000; echo; "
-  assert(fs.write(loud .. "/manifest.yaml", (text:gsub('run: "', 'run: "' .. noise))))
+  local loud = make("loud", { command = projects.echo:gsub('^"', '"' .. noise) })
   local output = experiments(loud, 1).rss_mb
   local measured = fs.read(loud .. "/logs/results.jsonl"):find('"outcome":"reverted_worse_metric"', 1, true)
   assert(measured, "the loud verification was not measured")
