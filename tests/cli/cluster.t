@@ -4,7 +4,7 @@
 . tests/cli/lib.sh || exit 1
 
 LIMIT_SEC=600 # a command that waits for the test is not ended by its limit
-export FAKE=$T/fake PATH=$ROOT/tests/cluster/bin:$PATH SHARED=$T/shared
+export SLURM_FAKE=$T/fake FAKE=$T/fake PATH=$ROOT/tests/cluster/bin:$PATH SHARED=$T/shared
 mkdir -p "$FAKE/jobs"
 setsid "$ROOT/tests/cluster/nodes" >/dev/null 2>&1 &
 at_end+=('rm -rf "$FAKE"' "wait $! 2>/dev/null" 'for pid in $(pgrep -f "apsis job $SHARED"); do kill -9 "$pid"; done')
@@ -357,5 +357,49 @@ is "nothing ran" "$(evaluations required)" ""
 rm "$FAKE/env"
 end_item
 
+item "pilots: a few jobs measure all candidates; one that dies is replaced, and what it measured is measured again"
+cluster piloted "workers: 4, pilots: 2"
+: >"$FAKE/submits"
+apsis run -q --iterations 6
+is "values" "$code $(numbers)" "0 1 2 3 4 5 6 "
+is "once each" "$(sort "$T/piloted.evaluations" | uniq -c | grep -cv ' 1 ')" 0
+is "two jobs" "$(wc -l <"$FAKE/submits")" 2
+wait_for "no job" idle
+is "no folder" "$(folders)" 0
+touch "$T/piloted.wait" "$FAKE/die"
+start_run --iterations 4
+wait_for "they run" begun piloted 10
+is "two at a time in each" "$(find "$SHARED" -name claim -exec grep -ho 'pilot-[0-9a-f]*' {} + | sort | uniq -c | grep -c ' 2 ')" 2
+touch "$FAKE/may_die"
+wait_for "two are measured again" begun piloted 12
+rm -f "$FAKE/may_die" "$T/piloted.wait"
+wait "$pid"
+is "values" "$(numbers)" "1 10 2 3 4 5 6 7 8 9 "
+end_item
+
+item "pilots outlive a kill of apsis, the next apsis goes on with them, and Ctrl-C ends them"
+cluster survives "workers: 2, pilots: 1"
+: >"$FAKE/submits"
+touch "$T/survives.wait"
+start_run --iterations 4
+wait_for "they run" begun survives 2
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+rm "$T/survives.wait"
+wait_for "their results are there" sh -c "[ \$(find $SHARED -name result.json | wc -l) = 2 ]"
+apsis run -q --iterations 4
+like "values" "$code $(numbers)" "^0 1 2 3 4 "
+is "once each" "$(sort "$T/survives.evaluations" | uniq -c | grep -v ' 1 ')" ""
+is "one job" "$(wc -l <"$FAKE/submits")" 1
+touch "$T/survives.wait"
+start_run --iterations 2
+wait_for "they run" begun survives $(($(wc -l <"$T/survives.evaluations") + 2))
+kill -INT "$pid"
+wait "$pid"
+is "interrupted" $? 130
+wait_for "no job" idle
+wait_for "nothing goes on there" gone "apsis job $SHARED"
+rm "$T/survives.wait"
+end_item
 
 finish

@@ -16,24 +16,28 @@ timed() {
 item "a table of what an experiment takes"
 export STRATEGY='{use: hillclimb, options: {patience: 1000000}}'
 nodes there "workers: 1" 2
+nodes pilots "workers: 1, pilots: 4" 2
 new_project here
 echo 'sleep 2; echo "METRIC score=$(cat value.txt)"' >evaluate.sh
 commit here
 apsis baseline --repeats 1
 echo "# evaluation of 2 s: experiments a second"
-echo "# workers    here   Slurm   Slurm/here"
-for row in 1:5 4:16 16:48 64:128; do
+echo "# workers    here   Slurm  pilots  Slurm/here  pilots/here"
+for row in 1:5 4:16 16:48 64:512; do
     workers=${row%:*} number=${row#*:}
     cd "$T/here" && timed "$workers" "$number"
     here=$took
     cd "$T/there" && timed "$workers" "$number"
-    awk -v workers="$workers" -v count="$number" -v here="$here" -v there="$took" \
-        'BEGIN { printf "# %7d %7.2f %7.2f %12.2f\n", workers, count / here, count / there, here / there }'
+    there=$took
+    cd "$T/pilots" && timed "$workers" "$number"
+    awk -v workers="$workers" -v count="$number" -v here="$here" -v there="$there" -v pilots="$took" \
+        'BEGIN { printf "# %7d %7.2f %7.2f %7.2f %11.2f %12.2f\n", workers, count / here, count / there, count / pilots,
+            here / there, here / pilots }'
 done
 end_item
 
 item "a queue of 10,000 other jobs makes no experiment slower"
-export FAKE=$T/fake PATH=$ROOT/tests/cluster/bin:$PATH
+export SLURM_FAKE=$T/fake FAKE=$T/fake PATH=$ROOT/tests/cluster/bin:$PATH
 mkdir -p "$FAKE/jobs"
 setsid "$ROOT/tests/cluster/nodes" >/dev/null 2>&1 &
 at_end+=('rm -rf "$FAKE"')

@@ -8,6 +8,7 @@ local describe = require "apsis.cluster.describe"
 local folder = require "apsis.cluster.folder"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
+local pilots = require "apsis.cluster.pilots"
 local quoted = require("apsis.project.path").quoted
 local state = require "apsis.state"
 local sha256 = require "apsis.project.sha256"
@@ -22,8 +23,10 @@ local GRACE <const> = 3 -- of poll_sec: how long nobody must have waited for a j
 
 -- open(world, info of its repository, the queue) -> executor.
 function evaluations.open(world, _, queue)
-  return setmetatable({ world = world, queue = queue, spec = world.manifest.execution, flying = {}, count = {},
-    strays = {}, place = sha256.hex(world.manifest.home):sub(1, DIGITS) }, Evaluations)
+  local self = setmetatable({ world = world, queue = queue, scheduler = queue, spec = world.manifest.execution,
+    flying = {}, count = {}, strays = {}, place = sha256.hex(world.manifest.home):sub(1, DIGITS) }, Evaluations)
+  if self.spec.pilots then self.queue = pilots.new(self, queue) end
+  return self
 end
 
 -- The project's folder, made at first use.
@@ -43,7 +46,7 @@ function Evaluations:ready()
       .. "verification.commands"):format(self.world.manifest.where "execution"), 2
   end
   local answer
-  answer, message = self.queue:ask {}
+  answer, message = self.scheduler:ask {}
   if not answer then return nil, ("execution.target %s: %s"):format(self.spec.target, message), 3 end
   return true
 end
@@ -201,6 +204,7 @@ function Evaluations:close()
     local names = self:names()
     for _, list in pairs(self.inherited or {}) do table.move(list, 1, #list, #names + 1, names) end
     cancel(self, names)
+    if self.spec.pilots then self.queue:close() end
     if self.alone then
       for name in pairs(self.folder:jobs()) do self.folder:remove(name) end
     end

@@ -11,6 +11,7 @@
 --     out/                         what it leaves in runs/NNNN; output: what the scheduler has kept of its output
 --     result.json                  the measurement, made by link(2): the first one counts
 --     lost, cancelled              by the loop: this attempt's result does not count any more
+--   TOP/PROJECT/MARK-pilot-NONCE/  a pilot; it ends once its pilot.json is gone
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local json = require "apsis.json"
@@ -145,12 +146,13 @@ end
 
 -- ---- jobs ----
 
--- Writes a job's folder. true | nil, why.
-function Folder:write(job)
+-- Writes the folder of a job, or of a pilot (file: pilot.json). Not synced: what a power failure leaves of it is no
+-- job, and another attempt is made. true | nil, why.
+function Folder:write(job, file)
   local ok, message = private(self:dir(job.name))
   if not ok then return nil, message end
   local dir = self:dir(job.name)
-  return state.replace(dir .. "/job.json", json.encode(job), { sync = true })
+  return state.replace(("%s/%s"):format(dir, file or "job.json"), json.encode(job))
 end
 
 -- A file of a job as JSON; nil if it is not there or cannot be read.

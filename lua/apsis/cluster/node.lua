@@ -88,41 +88,43 @@ local function failure(thrown)
   return { failed = text:sub(1, 2000), messages = json.array {} }
 end
 
--- The job of a folder | nil, why there is none.
-local function read(dir)
+-- The description in a folder, of a job or (file: pilot.json) of a pilot | nil, why there is none.
+function node.read(dir, file)
   local stat, own = fs.stat(dir, { follow = false }), fs.stat("/proc/self").uid
   if not stat or stat.type ~= "directory" then return nil, dir .. ": no such folder on " .. node.name() end
   if stat.uid ~= own then return nil, dir .. " belongs to another user" end
-  local text, message = fs.read(dir .. "/job.json")
+  local text, message = fs.read(dir .. "/" .. file)
   if not text then return nil, message end
   local job = json.decode(text, true)
-  if type(job) ~= "table" or job.name ~= dir:match "[^/]*$" then return nil, dir .. ": job.json is not this job's" end
+  if type(job) ~= "table" or job.name ~= dir:match "[^/]*$" then return nil, dir .. ": not its own " .. file end
   return job
 end
 
--- Does the job in a folder. Exit code, message.
-function node.run(path)
-  local dir, unreachable = fs.realpath(path)
-  if not dir then return 3, ("%s: %s"):format(node.name(), unreachable) end
-  local job, message = read(dir)
-  if not job then return 3, message end
+-- Claims the job of a folder to measure it; pilot: the name of the pilot that does. The job | nil, why not.
+function node.begin(dir, pilot)
+  local job, message = node.read(dir, "job.json")
+  if not job then return nil, message end
   for _, mark in ipairs { "lost", "cancelled" } do
-    if fs.stat(dir .. "/" .. mark) then return 3, dir .. ": it is not wanted any more" end
+    if fs.stat(dir .. "/" .. mark) then return nil, dir .. ": it is not wanted any more" end
   end
-  local began = wait.time()
-  local claim = json.encode { node = node.name(), pid = host.pid, time = began }
+  job.began = wait.time()
+  local claim = json.encode { node = node.name(), pid = host.pid, time = job.began, pilot = pilot }
   local claimed, why, code = state.publish(dir .. "/claim", claim)
-  if not claimed then
-    return 3, code == "EEXIST" and dir .. ": it is measured already, or was; another attempt has another folder" or why
-  end
+  if claimed then return job end
+  if code == "EEXIST" then why = dir .. ": it is measured already, or was; another attempt has another folder" end
+  return nil, why
+end
+
+-- Measures a job that was claimed, and publishes its result. Exit code, message.
+function node.measure(job, dir)
   environment.take(job.env or {})
   local ran, given = pcall(measured, job, dir)
   if not ran then given = failure(given) end
   given.name, given.token, given.tree, given.node = job.name, job.token, job.tree, node.name()
-  given.queue_s, given.wall_s = math.max(0, began - job.created), wait.time() - began
+  given.queue_s, given.wall_s = math.max(0, job.began - job.created), wait.time() - job.began
   fs.remove_tree(dir .. "/work")
-  claimed, why = state.publish(dir .. "/result.json", json.encode(given))
-  if not claimed then return 3, why end
+  local published, why = state.publish(dir .. "/result.json", json.encode(given))
+  if not published then return 3, why end
   if given.failed then return 3, given.failed end
   return 0
 end

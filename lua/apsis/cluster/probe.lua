@@ -50,14 +50,14 @@ local function send(executor, manifest)
   local ok
   ok, message = folder:write(job)
   if not ok then return false, message end
-  ok, message = executor.queue:submit(job.name, executor:variables(job.name))
+  ok, message = executor.scheduler:submit(job.name, executor:variables(job.name))
   local until_s, given = wait.now() + LONGEST_S, nil
   while ok and not given and wait.now() < until_s and wait.interrupts() == 0 do
     wait.sleep(PAUSE_S)
     given = folder:has(job.name, "result.json") and folder:read(job.name, "result.json")
   end
   local last = folder:last_words(job.name)
-  if not given then executor.queue:cancel { job.name } end
+  if not given then executor.scheduler:cancel { job.name } end
   folder:remove(job.name)
   if not ok then return false, message end
   if not given then

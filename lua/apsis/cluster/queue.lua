@@ -14,7 +14,8 @@ local COMMAND_S <const> = 60 -- for the scheduler to answer
 local SHARE <const> = 10 -- at most this part of the time is spent on asking
 local SLOWEST <const> = 20 -- of poll_sec: the longest pause after failures
 
--- new{ submit, status, cancel = command lines, poll_sec, parse(line) -> name, "queued" or "running", where | nil }.
+-- new{ submit, status, cancel = command lines, poll_sec, parse(line) -> name, "queued" or "running", where | nil,
+-- variables = names of all that the commands see of the environment (default: they see all) }.
 function queue.new(spec)
   return setmetatable({ spec = spec, due = 0, failures = 0 }, Queue)
 end
@@ -32,9 +33,11 @@ local function ask(self, which, names, env)
   local run = self.spec[which]
   local argv = type(run) == "table" and table.move(run, 1, #run, 1, {}) or { "sh", "-c", run, "sh" }
   table.move(names, 1, #names, #argv + 1, argv)
-  local variables = environment.without_repository()
+  local only = self.spec.variables
+  local variables = only and environment.passed(only) or environment.without_repository()
   for name, value in pairs(env or {}) do variables[name] = value end
-  local result, message = process.run { argv = argv, env = variables, timeout_s = COMMAND_S, head_bytes = 16 << 20 }
+  local result, message = process.run { argv = argv, env = variables, clean_env = only ~= nil, timeout_s = COMMAND_S,
+    head_bytes = 16 << 20 }
   if not result then return nil, ("%s: %s"):format(which, message) end
   if result.code ~= 0 then return nil, ("%s: %s"):format(which, first_line(result)) end
   if result.stdout.tail then return nil, which .. ": more than 16 MB of output" end

@@ -3,7 +3,7 @@ local fs = require "apsis.fs"
 
 local room = {}
 
-local shared = { "folder", "queue_sec", "requeue", "poll_sec", "usd_per_hour", "program" }
+local shared = { "folder", "queue_sec", "requeue", "pilots", "poll_sec", "usd_per_hour", "program" }
 local defaults = { queue_sec = 86400, requeue = 2, poll_sec = 3 }
 
 -- Keys that do not belong to this target.

@@ -1,6 +1,7 @@
 -- slurm: verifications run as Slurm's batch jobs: executor/command with these three commands, and what squeue's states
 -- mean. --no-requeue: a job that a dead node lost is submitted again under another name, so that what is left of it
--- cannot answer for it. Called through project/executors.
+-- cannot answer for it. sbatch has a small environment, and hands all of it on: with --export=NONE, Slurm would start a
+-- login shell for each job, to have the user's profile. Called through project/executors.
 local nodes = require "apsis.project.node"
 local quoted = require("apsis.project.path").quoted
 local queue = require "apsis.cluster.queue"
@@ -15,17 +16,23 @@ slurm.keys = {
     { above = 0 }) },
   { "requeue", nodes.node("integer", "not local: how often a job that was lost is sent again (default 2)",
     { min = 0, max = 100 }) },
+  { "pilots", nodes.node("integer", "not local: so many jobs of the scheduler measure all candidates, several at a "
+    .. "time; for evaluations that are shorter than the scheduler takes to start one (default: a job for each)",
+    { min = 1, max = 10000 }) },
   { "poll_sec", nodes.node("number", "not local: seconds between two questions to the scheduler, one for all jobs "
     .. "(default 3)", { min = 0.1 }) },
   { "usd_per_hour", nodes.node("number", "not local: what an hour of a job costs; counts in budget.usd", { min = 0 }) },
   { "program", nodes.node("string", "not local: the path of apsis on the nodes (default: this one's)") },
 }
 
-local SUBMIT <const> = [[exec sbatch --parsable --no-requeue --export=NONE --job-name="$APSIS_JOB" \
+local SUBMIT <const> = [[exec sbatch --parsable --no-requeue --export=ALL --job-name="$APSIS_JOB" \
   --chdir="$APSIS_JOB_DIR" --output="$APSIS_JOB_DIR/output" %s --wrap="exec $APSIS_JOB_RUN"]]
 local STATUS <const> = [[exec squeue --noheader --user="$(id -un)" --format='%T|%N|%P|%j']]
 local CANCEL <const> = [[for name; do scancel --quiet --user="$(id -un)" --name="$name" || code=1; done
 exit ${code:-0}]]
+
+local VARIABLES <const> = { "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ",
+  "LD_LIBRARY_PATH", "SLURM*", "SBATCH*", "MUNGE*", "KRB5*" }
 
 local running = { RUNNING = true, COMPLETING = true, STAGE_OUT = true, SIGNALING = true, STOPPED = true }
 
@@ -42,7 +49,7 @@ function slurm.open(world, info)
   for index, option in ipairs(world.manifest.execution.options or {}) do options[index] = quoted(option) end
   return require("apsis.cluster.evaluations").open(world, info, queue.new {
     submit = SUBMIT:format(table.concat(options, " ")), status = STATUS, cancel = CANCEL,
-    poll_sec = world.manifest.execution.poll_sec, parse = slurm.parse })
+    poll_sec = world.manifest.execution.poll_sec, parse = slurm.parse, variables = VARIABLES })
 end
 
 return slurm

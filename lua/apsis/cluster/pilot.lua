@@ -1,0 +1,51 @@
+-- pilot: a long job that measures the jobs of a project, several at a time; for evaluations that are shorter than the
+-- scheduler takes to start one. It finds them in the shared folder and ends when it has had nothing to do for a while,
+-- or when its own folder is gone. Called by the command job.
+local fs = require "apsis.fs"
+local node = require "apsis.cluster.node"
+local tasks = require "apsis.core.tasks"
+local wait = require "apsis.wait"
+
+local pilot = {}
+
+local SOONEST_S <const>, LATEST_S <const> = 0.05, 1 -- between two looks at the folder
+local IDLE_S <const>, SHARE <const> = 300, 20 -- without a job; a look every 1/SHARE of the time without one
+
+-- Starts jobs that nobody has claimed, while there is room. seen: names of jobs that were started, here or elsewhere.
+local function take(self)
+  for _, name in ipairs(fs.list(self.top) or {}) do
+    if self.busy >= self.spec.slots then return end
+    local dir = self.top .. "/" .. name
+    if name:find "^%x+%-%d+$" and not self.seen[name] and fs.stat(dir .. "/job.json") then
+      self.seen[name] = true
+      local job = node.begin(dir, self.spec.name)
+      if job then
+        self.busy = self.busy + 1
+        self.scheduler:spawn(function()
+          node.measure(job, dir)
+          self.busy, self.since = self.busy - 1, wait.now()
+        end)
+      end
+    end
+  end
+end
+
+-- Serves the folder of a pilot, which is beside those of the jobs. Exit code, message.
+function pilot.serve(dir)
+  local spec, message = node.read(dir, "pilot.json")
+  if not spec then return 3, message end
+  local self = { top = dir:match "^(.*)/", spec = spec, seen = {}, busy = 0, since = wait.now(),
+    scheduler = tasks.new() }
+  wait.trap()
+  self.scheduler:spawn(function()
+    while fs.stat(dir .. "/pilot.json") and (self.busy > 0 or wait.now() - self.since < IDLE_S) do
+      take(self)
+      local idle_s = self.busy > 0 and 0 or wait.now() - self.since
+      wait.sleep(math.max(SOONEST_S, math.min(LATEST_S, idle_s / SHARE)))
+    end
+  end)
+  if not self.scheduler:run(function(interrupts) return interrupts > 0 end) then self.scheduler:abandon() end
+  return 0
+end
+
+return pilot
