@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -100,13 +101,24 @@ static int l_host_columns(lua_State *L)
     return 2;
 }
 
+/* The path of the program that runs, "" if it is unknown. Without /proc it is the one that it was started by. */
+static void program_path(char *path, size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    path[length > 0 ? length : 0] = '\0';
+    const char *started = length > 0 ? NULL : (const char *)getauxval(AT_EXECFN);
+    char *real = started != NULL ? realpath(started, NULL) : NULL;
+    if (real != NULL)
+        snprintf(path, size, "%s", real);
+    free(real);
+}
+
 /* Sets `executable` to the program's path. In a bundle the loader beside the libraries runs the program: then it is the
  * launcher above them (launcher.c), and `libraries` is their folder. */
 static void set_executable(lua_State *L)
 {
     char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[length > 0 ? length : 0] = '\0';
+    program_path(path, sizeof path);
     char *name = strrchr(path, '/');
     if (name != NULL && strncmp(name, "/ld-", 4) == 0) {
         *name = '\0';
@@ -136,6 +148,8 @@ static int luaopen_apsis_host(lua_State *L)
     lua_setfield(L, -2, "version");
     lua_pushinteger(L, getpid());
     lua_setfield(L, -2, "pid");
+    lua_pushinteger(L, geteuid());
+    lua_setfield(L, -2, "uid");
     set_executable(L);
     return 1;
 }

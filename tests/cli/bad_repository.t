@@ -155,12 +155,22 @@ out=$(env -u HOME -u XDG_CACHE_HOME "$APSIS" setup --json)
 unlike "workspaces" "$out" '"/tmp/.cache'
 end_item
 
-item "without /proc"
+item "without /proc: a run is refused with the remedy; what needs no processes of commands works"
 new_project procless
 if [ -z "${APSIS_SANITIZED:-}" ] && unshare -m umount -l /proc 2>/dev/null; then # sanitizers need it
     capture unshare -m sh -c "umount -l /proc && '$APSIS' baseline"
     is "exit code" "$code" 3
     like "message" "$err" "/proc is not there.*mount -t proc"
+    capture unshare -m sh -c "umount -l /proc && '$APSIS' setup"
+    is "exit code of setup" "$code" 3
+    like "the check of setup" "$out" "FAIL  git and files +/proc is not there"
+    unlike "setup" "$err" "traceback"
+    capture unshare -m sh -c "umount -l /proc && '$APSIS' doctor"
+    like "doctor" "$out" "warn +processes: /proc is not there.*mount -t proc"
+    line "doctor knows the program" "$out" "versions: apsis .*\($(realpath "$APSIS")\)"
+    unlike "doctor" "$out" "\.lua:[0-9]"
+    capture unshare -m sh -c "umount -l /proc && '$APSIS' lab hillclimb --world onemax:n=8 --seeds 2 --evaluations 5 --jobs 2 -q"
+    is "exit code of lab: $err" "$code" 0
 fi
 end_item
 

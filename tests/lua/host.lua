@@ -54,6 +54,7 @@ end)
 test("the program knows itself; a file is no terminal", function()
   matches(host.version, "^%d+%.%d+%.%d+$")
   equal({ host.pid, host.executable }, { tonumber(io.open("/proc/self/stat"):read "n"), fs.readlink "/proc/self/exe" })
+  equal(host.uid, fs.stat("/proc/self").uid)
   equal({ host.isatty(99), host.columns(99) }, { false })
 end)
 

@@ -14,6 +14,7 @@
 --   TOP/PROJECT/MARK-pilot-NONCE/  a pilot; it ends once its pilot.json is gone
 local fs = require "apsis.fs"
 local git = require "apsis.git"
+local host = require "apsis.host"
 local json = require "apsis.json"
 local state = require "apsis.state"
 
@@ -31,7 +32,7 @@ local function private(path)
   local stat = ok and fs.stat(path, { follow = false })
   if not ok then return nil, message end
   if stat.type ~= "directory" then return nil, path .. " is not a folder" end
-  if stat.uid ~= fs.stat("/proc/self").uid then return nil, path .. " belongs to another user" end
+  if stat.uid ~= host.uid then return nil, path .. " belongs to another user" end
   if stat.mode == PRIVATE then return true end
   ok, message = fs.chmod(path, PRIVATE)
   return ok, message
@@ -41,7 +42,7 @@ local WRITABLE <const>, STICKY <const> = tonumber("22", 8), tonumber("1000", 8)
 
 -- Whether nobody else can put another folder in the place of one in it: true | nil, why not.
 local function trusted(path)
-  local stat, own = fs.stat(path), fs.stat("/proc/self").uid
+  local stat, own = fs.stat(path), host.uid
   if stat.type ~= "directory" then return nil, path .. " is not a folder" end
   if stat.uid ~= own and stat.uid ~= 0 then return nil, path .. " belongs to another user" end
   if stat.mode & WRITABLE ~= 0 and stat.mode & STICKY == 0 then

@@ -90,7 +90,7 @@ end
 
 -- The description in a folder, of a job or (file: pilot.json) of a pilot | nil, why there is none.
 function node.read(dir, file)
-  local stat, own = fs.stat(dir, { follow = false }), fs.stat("/proc/self").uid
+  local stat, own = fs.stat(dir, { follow = false }), host.uid
   if not stat or stat.type ~= "directory" then return nil, dir .. ": no such folder on " .. node.name() end
   if stat.uid ~= own then return nil, dir .. " belongs to another user" end
   local text, message = fs.read(dir .. "/" .. file)

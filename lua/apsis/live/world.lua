@@ -26,6 +26,7 @@ local scope = require "apsis.live.scope"
 local starting = require "apsis.live.starting"
 local verify = require "apsis.live.verify"
 local wait = require "apsis.wait"
+local ways = require "apsis.live.cage.ways"
 
 local world = {}
 
@@ -46,9 +47,8 @@ local MEGABYTE = 1048576
 
 -- open(manifest, {seed, configuration (plain, for env.json), log, progress}) -> world | nil, message, exit code.
 function world.open(manifest, options)
-  if not fs.stat "/proc/self" then
-    return nil, "/proc is not there, by which apsis finds processes: mount -t proc proc /proc", 3
-  end
+  local finds, why = ways.processes()
+  if not finds then return nil, why, 3 end
   environment.withhold_all(manifest)
   local repo, info, code = repository.open(manifest)
   if not repo then return nil, info, code end

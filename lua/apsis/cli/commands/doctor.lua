@@ -53,6 +53,11 @@ local function library(dir)
   return false, message
 end
 
+local function processes()
+  local finds, why = ways.processes()
+  return finds, why or "apsis finds the processes of commands in /proc"
+end
+
 -- Which way to confine commands is in force, and why not those before it.
 local function sandbox(manifest)
   local way, refused, unknown = ways.find()
@@ -177,6 +182,7 @@ function doctor.run(args)
   check("Lua files", embedded)
   check("git library", library, dir)
   check("git", git_identity, dir)
+  check("processes", processes)
   check("sandbox", sandbox, manifest)
   if manifest then check("programs", programs_seen, dir, manifest) end
   check("disk", disk, root)

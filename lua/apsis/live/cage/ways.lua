@@ -1,6 +1,7 @@
 -- ways: the ways to confine a command, and which of them works here. The runtime (runtime/cage/plan.h) or bwrap does
 -- the confining. Called by cage and doctor.
 local fs = require "apsis.fs"
+local host = require "apsis.host"
 local process = require "apsis.process"
 
 local ways = {}
@@ -16,7 +17,7 @@ local function bwrap_argv(given, argv, cwd)
     "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc" }
   local function add(...) table.move({ ... }, 1, select("#", ...), #words + 1, words) end
   if not given.network then add("--unshare-net") end
-  if fs.stat("/proc/self").uid == 0 then add("--remount-ro", "/proc") end -- the machine's settings, the user's keys
+  if host.uid == 0 then add("--remount-ro", "/proc") end -- the machine's settings, the user's keys
   for _, name in ipairs { "/dev/dri", "/dev/kfd", "/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm" } do
     add("--dev-bind-try", name, name)
   end
@@ -51,6 +52,12 @@ function ways.put(spec, way, given)
       disk_reserve_mb = given.disk_reserve_mb }
   end
   return spec
+end
+
+-- Whether apsis can find the processes of a command: true | nil, why not.
+function ways.processes()
+  if fs.stat "/proc/self" then return true end
+  return nil, "/proc is not there, by which apsis finds processes: mount -t proc proc /proc"
 end
 
 -- What a machine may lack for a moment.

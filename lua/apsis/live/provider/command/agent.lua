@@ -5,6 +5,7 @@ local answering = require "apsis.live.answers"
 local asi = require "apsis.live.provider.shared.asi"
 local failure = require "apsis.live.provider.command.failure"
 local fs = require "apsis.fs"
+local host = require "apsis.host"
 local home = require "apsis.live.provider.command.home"
 local json = require "apsis.json"
 local trajectory = require "apsis.trajectory"
@@ -22,7 +23,7 @@ end
 function provider.open(world, spec, commands, preset)
   local own = { allow = spec.allow, pass_env = joined_lists(preset.pass_env, spec.pass_env),
     network = spec.network }
-  local caged, root = world.here.cage.way ~= nil, fs.stat("/proc/self").uid == 0
+  local caged, root = world.here.cage.way ~= nil, host.uid == 0
   if root and not caged and preset.not_as_root then return nil, preset.not_as_root end
   local env = {}
   for _, list in ipairs { preset.env or {}, root and caged and preset.root_env or {}, spec.env or {} } do
