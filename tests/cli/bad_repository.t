@@ -149,10 +149,34 @@ is "exit code with sha256" "$code" 3
 like "remedy there" "$err" "extensions.objectformat \(sha256\): copy the files"
 end_item
 
+# workspaces: the folder that setup's JSON names; it is in the account's home, and is removed if it is empty.
+workspaces() {
+    local folder
+    folder=$(printf '%s' "$out" | sed -n 's/.*"workspaces","detail":"\([^"]*\)".*/\1/p')
+    rmdir "$folder" 2>/dev/null
+    printf '%s' "$folder"
+}
+
 item "without HOME the workspaces are in the account's home, never in a folder of /tmp that anybody may make"
 new_project homeless
 out=$(env -u HOME -u XDG_CACHE_HOME "$APSIS" setup --json)
+like "workspaces" "$(workspaces)" '^/.+/\.cache/apsis/'
 unlike "workspaces" "$out" '"/tmp/.cache'
+end_item
+
+item "a HOME that is no absolute path counts as none: no folder is made in the current folder or in /"
+new_project rel_home
+mkdir rel
+for home in rel ""; do
+    capture env -u XDG_CACHE_HOME -u XDG_CONFIG_HOME HOME="$home" "$APSIS" setup --json
+    like "workspaces with HOME=$home" "$(workspaces)" '^/.+/\.cache/apsis/'
+    capture env -u XDG_CACHE_HOME -u XDG_CONFIG_HOME HOME="$home" "$APSIS" doctor --no-agent
+    like "user's file with HOME=$home" "$out" "user's file: no place for a user's file"
+done
+is "the folder" "$(ls -A rel)" ""
+sed -i 's|^workspace:.*||; $a workspace: {root: "~/w"}' manifest.yaml
+capture env HOME=rel "$APSIS" setup
+like "a root that begins with ~" "$err$out" "workspace.root: begins with ~, but HOME is not an absolute path"
 end_item
 
 item "without /proc: a run is refused with the remedy; what needs no processes of commands works"

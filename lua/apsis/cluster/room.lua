@@ -1,5 +1,6 @@
 -- room: what measuring on other machines adds to the manifest: which keys of `execution` belong together.
 local fs = require "apsis.fs"
+local home = require "apsis.project.home"
 
 local room = {}
 
@@ -16,16 +17,11 @@ local function refuse(draft, keys, target)
   end
 end
 
--- A path that may begin with ~.
-local function at_home(path)
-  return (path:gsub("^~%f[/%z]", function() return os.getenv "HOME" or "~" end))
-end
-
 -- The folder's secrets are hidden from commands: no list may show them.
 local function check_allowed(draft, folder)
   for _, part in ipairs { "sandbox", "verification", "provider", "gate" } do
     for index, text in ipairs((draft.value[part] or {}).allow or {}) do
-      local path = at_home(text:gsub(":r[ow]$", ""):gsub("(.)/+$", "%1"))
+      local path = home.expand(text:gsub(":r[ow]$", ""):gsub("(.)/+$", "%1"))
       path = fs.realpath(path) or path
       if path == folder or path:sub(1, #folder + 1) == folder .. "/" then
         draft.say(("%s.allow[%d]"):format(part, index), text .. " is in execution.folder, which commands may not see")
@@ -42,7 +38,7 @@ local function check_folder(draft, spec)
     end
     return
   end
-  spec.folder = at_home(spec.folder)
+  spec.folder = home.expand(spec.folder)
   local problem = require("apsis.cluster.evaluations").folder_problem(spec.folder, draft.dir)
   if problem then draft.say("execution.folder", ("%s; got %s"):format(problem, spec.folder)) end
   check_allowed(draft, fs.realpath(spec.folder) or spec.folder)

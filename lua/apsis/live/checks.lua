@@ -2,6 +2,7 @@
 -- files, provider, verifier and workspaces. Makes nothing but the workspaces' folder. Called by the command setup.
 local executor = require "apsis.live.executor.here"
 local fs = require "apsis.fs"
+local home = require "apsis.project.home"
 local lfs = require "apsis.live.lfs"
 local programs = require "apsis.live.programs"
 local prompts = require "apsis.project.prompts"
@@ -61,7 +62,7 @@ end
 
 -- Expands a leading ~ like the shell.
 local function written_out(word)
-  return word and (word:gsub("^~/", function() return (os.getenv "HOME" or "~") .. "/" end))
+  return word and home.expand(word)
 end
 
 -- true | nil, why. A script with mode generated need not exist: an earlier command makes it.

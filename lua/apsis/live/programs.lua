@@ -2,6 +2,7 @@
 -- with the line that allows them. Called by starting and doctor.
 local environment = require "apsis.live.cage.environment"
 local fs = require "apsis.fs"
+local home = require "apsis.project.home"
 local process = require "apsis.process"
 local providers = require "apsis.project.providers"
 
@@ -13,7 +14,7 @@ local function first_word(run)
   local rest = run
   while rest:find "^%s*[%a_][%w_]*=%S*%s" do rest = rest:gsub("^%s*[%a_][%w_]*=%S*%s", "") end
   local word = rest:match "^%s*([%w_./~+-]+)"
-  return word and word:gsub("^~", function() return os.getenv "HOME" or "~" end)
+  return word and home.expand(word)
 end
 
 -- The commands of the manifest as { run, key, allow }; key: the part that `allow` belongs to.

@@ -1,6 +1,7 @@
 -- config: a project's effective configuration: defaults, the user's file, a room's layer, the manifest, command-line
 -- options; and the search for a directory's project. Reads files; writes none. Called by the commands.
 local fs = require "apsis.fs"
+local home = require "apsis.project.home"
 local manifest = require "apsis.project.manifest"
 local nearest = require "apsis.project.nearest"
 local rooms = require "apsis.core.rooms"
@@ -56,12 +57,9 @@ end
 
 -- The path of the user's own file, or nil: $XDG_CONFIG_HOME counts only if it is absolute.
 function config.user_path()
-  local base, home = os.getenv("XDG_CONFIG_HOME") or "", os.getenv("HOME") or ""
-  if base:sub(1, 1) ~= "/" then
-    if home:sub(1, 1) ~= "/" then return nil end
-    base = home .. "/.config"
-  end
-  return base .. "/apsis/config.yaml"
+  local base, own = os.getenv("XDG_CONFIG_HOME") or "", home.dir()
+  if base:sub(1, 1) ~= "/" then base = own and own .. "/.config" end
+  return base and base .. "/apsis/config.yaml"
 end
 
 -- "execution.workers" is --workers on the command line.

@@ -2,6 +2,7 @@
 -- (the rest) the defaults are added. Each rule gets a draft {value, dir, say, at} and reports by say(key, message);
 -- at(key) is a key's place. Called only by manifest.lua.
 local endpoint = require "apsis.project.endpoint"
+local home = require "apsis.project.home"
 local nearest = require "apsis.project.nearest"
 local providers = require "apsis.project.providers"
 local ref = require "apsis.project.ref"
@@ -219,11 +220,10 @@ local function workspace(draft)
   local root = value and value.root
   if not root then return end
   if root == "~" or root:sub(1, 2) == "~/" then
-    local home = os.getenv("HOME") or ""
-    if home == "" then
-      return draft.say("workspace.root", "begins with ~, but HOME is not set; write the whole path")
+    if not home.dir() then
+      return draft.say("workspace.root", "begins with ~, but HOME is not an absolute path; write the whole path")
     end
-    value.root = home .. root:sub(2)
+    value.root = home.expand(root)
   elseif root:sub(1, 1) ~= "/" then
     value.root = draft.dir .. "/" .. root
   end

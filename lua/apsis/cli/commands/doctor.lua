@@ -125,7 +125,7 @@ end
 
 local function user_file()
   local path = config.user_path()
-  if not path then return true, "no place for a user's file (HOME is not set)" end
+  if not path then return true, "no place for a user's file (HOME is not an absolute path)" end
   return true, fs.stat(path) and path or path .. " (none; optional)"
 end
 

@@ -1,6 +1,7 @@
 -- advice: what a failed command may have lacked, and the manifest line that allows it. Only for the user's terminal: a
 -- command can print what it would like to get. Called by verify and provider/command.
 local fs = require "apsis.fs"
+local home = require "apsis.project.home"
 
 local advice = {}
 
@@ -53,7 +54,7 @@ local function of_paths(cage, words, given)
     end
     if refused and #allow > 0 and not is_secret(path) then
       for _, text in ipairs(allow) do
-        local place = text:gsub("^~", os.getenv "HOME" or "~")
+        local place = home.expand(text)
         if path:sub(1, #place) == place then
           return ("%s is shown to its commands, not to be written; if it is to: %s: {allow: [%q]}"):format(place,
             given.key, text .. ":rw")

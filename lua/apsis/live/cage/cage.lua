@@ -3,6 +3,7 @@
 -- has the ways to confine them, shown.lua what all commands see. Called by world, verify, provider/command and doctor.
 local account = require "apsis.live.cage.account"
 local fs = require "apsis.fs"
+local home = require "apsis.project.home"
 local host = require "apsis.host"
 local names = require "apsis.live.cage.names"
 local shown = require "apsis.live.cage.shown"
@@ -20,7 +21,7 @@ local function is_below(path, folder) return path == folder or path:sub(1, #fold
 -- A path of the manifest's `allow`, without ~ and :rw; and "w" or "r", as its suffix asks, else `usual`.
 local function written(text, usual)
   local path, how = text:match "^(.*):(r[ow])$"
-  path = (path or text):gsub("^~", function() return os.getenv "HOME" or "~" end):gsub("//+", "/"):gsub("(.)/$", "%1")
+  path = home.expand(path or text):gsub("//+", "/"):gsub("(.)/$", "%1")
   return path, how and (how == "rw" and "w" or "r") or usual
 end
 
@@ -80,7 +81,7 @@ end
 function cage.new(given)
   local self = setmetatable({ hide = {}, show = {}, links = {}, private_mb = given.private_mb,
     disk_reserve_mb = given.disk_reserve_mb,
-    allow = given.allow or {}, home = real(os.getenv "HOME") }, Cage)
+    allow = given.allow or {}, home = real(home.dir()) }, Cage)
   local ok, message = choose(self, given.mode)
   if not ok then return nil, message end
   self:hides("/run")

@@ -1,5 +1,6 @@
 -- shown: the parts of the user's home and of PATH that every command sees, and where else a project's files lie.
 local fs = require "apsis.fs"
+local home = require "apsis.project.home"
 
 local shown = {}
 
@@ -39,7 +40,7 @@ end
 -- Folders of PATH that commands would not see, such as a virtual environment in the project. Not the user's own ~/bin,
 -- whose scripts may hold keys.
 function shown.programs(hidden)
-  local list, own = {}, real((os.getenv "HOME" or "") .. "/bin")
+  local list, own = {}, real((home.dir() or "/nonexistent") .. "/bin")
   for folder in (os.getenv "PATH" or ""):gmatch "[^:]+" do
     local path, within, holds = real(folder), false, false
     for _, place in ipairs(path and hidden or {}) do

@@ -2,6 +2,7 @@
 -- is taken, brought to a commit by difference, and given back; if none is free, one is made. Called by executor/here.
 local account = require "apsis.live.cage.account"
 local fs = require "apsis.fs"
+local home = require "apsis.project.home"
 local served = require "apsis.live.executor.here.served"
 local wait = require "apsis.wait"
 local worktree = require "apsis.worktree"
@@ -25,7 +26,7 @@ function pool.root(project_dir, configured)
   end
   local cache = os.getenv "XDG_CACHE_HOME" or ""
   -- it counts only if it is absolute
-  if cache:sub(1, 1) ~= "/" then cache = (os.getenv "HOME" or account.home() or "/nonexistent") .. "/.cache" end
+  if cache:sub(1, 1) ~= "/" then cache = (home.dir() or account.home() or "/nonexistent") .. "/.cache" end
   return ("%s/apsis/%s"):format(cache, hash(project_dir))
 end
 

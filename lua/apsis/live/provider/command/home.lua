@@ -3,6 +3,7 @@
 -- transcripts) is read at its next start. Variables such as CLAUDE_CONFIG_DIR lead the agent to it.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
+local user = require "apsis.project.home"
 
 local home = {}
 
@@ -38,7 +39,7 @@ local function take_over(before, after)
 end
 
 local function written_out(path)
-  return (path:gsub("^~", function() return os.getenv "HOME" or "/nonexistent" end))
+  return (path:gsub("^~", function() return user.dir() or "/nonexistent" end))
 end
 
 -- The user's folder that a part of a preset's home stands for.
