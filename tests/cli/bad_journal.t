@@ -81,6 +81,51 @@ corrupt "no experiment number" '2s/"experiment":1,//'
 corrupt "a number that was there before" '2s/"experiment":1,/"experiment":0,/'
 corrupt "a duplicate key" '2s/^{/{"experiment":1,/'
 
+# asking NAME: a project whose provider is a command, so that the hook prompt reads recent lines; two experiments.
+asking() {
+    mkdir "$T/$1" && cd "$T/$1" && git init -q .
+    fill_project
+    echo 'cat >/dev/null; echo "$APSIS_EXPERIMENT" >value.txt' >propose.sh
+    sed -i 's/^provider:.*/provider: {kind: command, run: sh propose.sh}/' manifest.yaml
+    commit
+    apsis baseline
+    apsis run --iterations 2
+    is "a run before" "$code" 0
+}
+
+item "results.jsonl with a field of the wrong type that only a hook reads: the run ends there, names line and field"
+asking typed
+cp logs/results.jsonl "$T/good"
+cat >"$T/put.lua" <<'END'
+-- put FILE LINE KEY VALUE: the file with a field of a line changed.
+local json = require "apsis.json"
+local path, wanted, key, value = ...
+local number = 0
+for text in io.lines(path) do
+  number = number + 1
+  local line = json.decode(text)
+  if number == tonumber(wanted) then line[key] = json.decode(value) end
+  print(json.encode(line))
+end
+END
+for change in 'rollback_reason=[1]' 'context=7' 'delta="x"' 'parents=[7]' 'proposal=[1]' 'learned={}' 'samples=["x"]' \
+    'secondary_metrics={"a":"x"}' 'stage="x"' 'description=[2]' 'hypothesis=4' 'notes=3'; do
+    rm -f .apsis/digests # it would warn first
+    "$APSIS" exec "$T/put.lua" "$T/good" 2 "${change%%=*}" "${change#*=}" >logs/results.jsonl
+    for command in "run --iterations 1" report; do
+        apsis $command
+        is "exit code of $command: $change" "$code" 3
+        like "line and field: $command: $change" "$err" "results\.jsonl:2: ${change%%=*}.*(restore|backup)"
+        unlike "$command: $change" "$err$out" "traceback"
+    done
+    is "lines: $change" "$(lines)" 3
+done
+cp "$T/good" logs/results.jsonl
+apsis run --iterations 1
+is "run with the whole journal" "$code" 0
+is "experiment 3" "$(field 3 outcome)" kept
+end_item
+
 item "results.jsonl is missing and the candidates' refs are there: baseline refuses rather than overwrite them"
 measured missing
 rm logs/results.jsonl

@@ -38,6 +38,16 @@ function journal.of_bytes(path, bytes)
   return setmetatable({ path = path, bytes = bytes, marks = {}, count = 0 }, Journal)
 end
 
+-- What was written cannot be read. Who reads may be a hook; after this no line is written all the same.
+local function breaks(self, message)
+  self.broken = { fatal = true, message = message, code = 3 }
+  return self.broken
+end
+
+local function fail(self, message)
+  error(breaks(self, message))
+end
+
 local STRIDE = 16 -- the offset of every 16th line is remembered; the others are found from there
 
 -- Notes the offset of the line at an index; lines are noted in order.
@@ -89,7 +99,7 @@ function Journal:each(visit, fields, first)
     if not text then return true end
     if number >= (first or 1) then
       local line, message = decoded(self, text, number, fields or true)
-      if not line then return nil, message, "EJOURNAL" end
+      if not line then return nil, breaks(self, message).message, "EJOURNAL" end
       mark(self, number, offset)
       if self.seal then self.seal:see(number, text) end
       local refused, named = visit(line, number, text)
@@ -98,12 +108,6 @@ function Journal:each(visit, fields, first)
       end
     end
   end
-end
-
--- Who reads may be a hook; after this no line is written all the same.
-local function fail(self, message)
-  self.broken = { fatal = true, message = message, code = 3 }
-  error(self.broken)
 end
 
 -- The text of the line that is `skip` lines after the one at an offset.
@@ -134,7 +138,7 @@ function Journal:read(index)
   local text = self:text(index)
   if not text then return nil end
   local line, message = decoded(self, text, index, true)
-  if not line then return nil, message, "EJOURNAL" end
+  if not line then return nil, breaks(self, message).message, "EJOURNAL" end
   return line
 end
 

@@ -25,9 +25,10 @@ end
 local function baseline_metrics(self)
   if not self:read_journal() then return nil end
   local found
-  self.journal:each(function(line)
+  local ok, message = self.journal:each(function(line)
     if line.outcome == "baseline" and line.primary_metric ~= json.null then found = line.secondary_metrics end
   end)
+  if not ok then self:say(message) end
   return found
 end
 

@@ -31,7 +31,8 @@ local function gather(dir)
   if not self then return nil, message, code end
   local project, history = self.manifest.project, self.history
   local data, refused = runs.data(self.metric, history, function(visit, fields)
-    return history.count == 0 or history:each(visit, fields)
+    if history.count == 0 then return true end
+    return history:each(visit, fields)
   end, { project = project.name, description = project.description,
     status = standing.word(self, lock.holder(self.home)),
     reason = type(self.last.reason) == "string" and self.last.reason or nil,
