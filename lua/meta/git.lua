@@ -12,7 +12,8 @@
 local git = {}
 
 ---Opens the repository that contains path (discovered upward; symlinked paths and bare repositories too). ENOREPO:
----there is none. EOWNER: it belongs to another user; the message has the remedy. ENOLIB: libgit2 is not installed.
+---there is none. EOWNER: it belongs to another user; EFORMAT: libgit2 does not read its format; the messages have the
+---remedies. ENOLIB: libgit2 is not installed.
 ---@param path string
 ---@return apsis.git.Repo? repo
 ---@return string? message

@@ -60,6 +60,32 @@ static int open_objects(git_repository **out, git_repository *repo, struct ap_er
     return ap_gitlib_wrap(out, repo, err);
 }
 
+/* What to do about a repository in a format that libgit2 does not read, by the name of git's extension. */
+static const struct remedy {
+    const char *extension, *text;
+} remedies[] = {
+    {"refstorage", ": git refs migrate --ref-format=files makes it one that every git reads"},
+    {"objectformat", " (sha256): copy the files to a new folder, and there: git init && git add -A && git commit -m start"},
+    {"worktreeconfig", ": git config --unset extensions.worktreeConfig, if no other working tree has its own settings"},
+    {NULL, ""},
+};
+
+/* libgit2 refused to open a repository for a reason of its own. */
+static int open_fail(struct ap_err *err, int result, const char *path)
+{
+    const git_error *last = ap_gitlib.error_last();
+    const char *mark = "unsupported extension name extensions.";
+    const char *at = last != NULL && last->message != NULL ? strstr(last->message, mark) : NULL;
+    if (at == NULL)
+        return ap_gitlib_fail(err, result, "%s", path);
+    const char *name = at + strlen(mark);
+    const struct remedy *remedy = remedies;
+    while (remedy->extension != NULL && strcmp(remedy->extension, name) != 0)
+        remedy++;
+    return ap_err_set(err, "EFORMAT", "%s: apsis cannot read a repository with git's extensions.%s%s", path, name,
+        remedy->text);
+}
+
 int ap_git_open(struct ap_git **out, const char *path, struct ap_err *err)
 {
     if (ap_gitlib_load(err) != 0)
@@ -78,7 +104,7 @@ int ap_git_open(struct ap_git **out, const char *path, struct ap_err *err)
             "git config --global --add safe.directory \"$(realpath '%s')\"",
             path, path);
     else if (result < 0)
-        ap_gitlib_fail(err, result, "%s", path);
+        open_fail(err, result, path);
     else
         result = open_objects(&git->objects, git->repo, err);
     if (result < 0) {

@@ -147,6 +147,11 @@ mkdir "$T/sha256" && cd "$T/sha256" && git init -q --object-format=sha256 . 2>/d
 leaky apsis baseline
 is "exit code with sha256" "$code" 3
 like "remedy there" "$err" "extensions.objectformat \(sha256\): copy the files"
+for command in "doctor --no-agent" setup run tick "init --measure ./x --metric y" "reset -f"; do
+    leaky apsis $command
+    like "remedy of $command" "$out$err" "extensions.objectformat \(sha256\): copy the files"
+    unlike "$command" "$out$err" "unsupported extension"
+done
 end_item
 
 # workspaces: the folder that setup's JSON names; it is in the account's home, and is removed again.

@@ -3,12 +3,6 @@ local git = require "apsis.git"
 
 local repository = {}
 
-local remedies = {
-  refstorage = ": git refs migrate --ref-format=files makes it one that every git reads",
-  objectformat = " (sha256): copy the files to a new folder, and there: git init && git add -A && git commit -m start",
-  worktreeconfig = ": git config --unset extensions.worktreeConfig, if no other working tree has its own settings",
-}
-
 -- open(manifest) -> the repository, its info | nil, message, exit code.
 function repository.open(manifest)
   local repo, message, code = git.open(manifest.dir)
@@ -16,11 +10,6 @@ function repository.open(manifest)
     if code == "ENOREPO" then
       message = manifest.dir
         .. " is not in a git repository; make it one: git init && git add -A && git commit -m start"
-    end
-    local extension = message:match "unsupported extension name extensions%.(%w+)"
-    if extension then
-      message = ("%s: apsis cannot read a repository with git's extensions.%s%s"):format(manifest.dir, extension,
-        remedies[extension] or "")
     end
     return nil, message, 3
   end
