@@ -29,7 +29,8 @@ int ap_err_errno(struct ap_err *err, int errnum, const char *format, ...)
     vsnprintf(err->message, sizeof err->message, format, args);
     va_end(args);
     size_t used = strlen(err->message);
-    snprintf(err->message + used, sizeof err->message - used, ": %s", strerror(errnum));
+    snprintf(err->message + used, sizeof err->message - used, ": %s%s", strerror(errnum),
+        errnum == EFBIG ? " (the limit is `ulimit -f`, or the file system's)" : "");
     const char *name = strerrorname_np(errnum);
     snprintf(err->code, sizeof err->code, "%s", name != NULL ? name : "EUNKNOWN");
     return -1;

@@ -78,12 +78,18 @@ int ap_proc_cage(const void *bytes, size_t count, struct ap_err *err)
     if (fd < 0 && errno == EINVAL)
         fd = memfd_create("cage", MFD_CLOEXEC); /* before Linux 6.3 */
     fd = ap_fd_raise(fd);
-    if (fd >= 0 && ap_sys_write(fd, bytes, count) == 0) {
+    int written = fd >= 0 ? ap_sys_write(fd, bytes, count) : -1, errnum = errno;
+    if (written == 0) {
         snprintf(cage_path, sizeof cage_path, "/proc/self/fd/%d", fd);
         if (access(cage_path, X_OK) == 0)
             return 0; /* the memfd stays open for the life of the process */
     }
     if (fd >= 0)
         close(fd);
+    if (fd >= 0 && written != 0 && errnum == EFBIG)
+        return ap_err_set(err, "EFBIG",
+            "no file of more than `ulimit -f` may be written here, and the program that keeps commands in has %zu kB: "
+            "raise the limit",
+            count / 1024 + 1);
     return cage_to_file(bytes, count, err);
 }

@@ -132,10 +132,16 @@ end_item
 item "the user's limit on the size of files: an error that says so, and nothing is lost"
 new_project limited
 apsis baseline
-before=$(stat -c %s logs/results.jsonl)
-capture bash -c "ulimit -f $((before / 1024 + 1)); exec '$APSIS' run --quiet --iterations 30"
-is "exit code" "$code" 3
-like "message" "$err" "EFBIG|File too large"
+for command in "run --quiet --iterations 30" "baseline --again" setup; do
+    capture bash -c "ulimit -f 100; exec '$APSIS' $command"
+    is "exit code of $command" "$code" 3
+    like "cause and remedy of $command" "$err$out" "ulimit -f.*raise the limit"
+    unlike "other causes of $command" "$err$out" "no /proc|TMPDIR"
+done
+capture bash -c "ulimit -f 100; exec '$APSIS' doctor --no-agent"
+like "doctor" "$out" "sandbox: .*ulimit -f.*raise the limit"
+unlike "other causes in doctor" "$out" "no git command"
+is "lines" "$(lines)" 1
 apsis run --quiet --iterations 2
 is "without it" "$code" 0
 ok "the journal" valid
@@ -153,9 +159,14 @@ end_item
 item "a file-size limit reached in the journal: nothing half written stays"
 new_project limit
 apsis baseline
+# A long line, so that the limit is above the size of the cage's own program.
+sed -i "s/\"description\":null/\"description\":\"PAD\"/; s/PAD/$(printf 'PAD%.0s' {1..1000})/; s/PAD/$(printf 'x%.0s' {1..1000})/g" \
+    logs/results.jsonl
+rm -f .apsis/digests
 size=$(stat -c %s logs/results.jsonl)
 capture bash -c "trap '' XFSZ; ulimit -f $(((size + 1500) / 1024)); exec '$APSIS' run --quiet --iterations 20"
 unlike "it stopped" "$code" "^0$"
+like "message" "$err" "journal cannot be written.*ulimit -f"
 unlike "message" "$err" "traceback"
 ok "its lines are whole" valid
 goes_on

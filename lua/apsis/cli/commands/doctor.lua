@@ -112,7 +112,8 @@ local function terminal()
 end
 
 local function git_identity(dir)
-  local result = process.run { argv = { "git", "config", "user.name" }, cwd = dir, timeout_s = 10 }
+  local result, message, why = process.run { argv = { "git", "config", "user.name" }, cwd = dir, timeout_s = 10 }
+  if not result and why ~= "ENOENT" then return false, message end
   if not result then return false, "no git command in PATH: apsis works without it, people look at results with it" end
   local name = result.code == 0 and show.line(result.stdout.head) or nil
   local who = process.run { argv = { "sh", "-c", "git var GIT_AUTHOR_IDENT && git var GIT_COMMITTER_IDENT" }, cwd = dir,

@@ -61,7 +61,7 @@ function ways.processes()
 end
 
 -- What a machine may lack for a moment.
-local passing = { EMFILE = true, ENFILE = true, ENOMEM = true, EAGAIN = true, ENOSPC = true, EIO = true }
+local passing = { EMFILE = true, ENFILE = true, ENOMEM = true, EAGAIN = true, ENOSPC = true, EIO = true, EFBIG = true }
 
 -- Whether a way works here: true | nil, why not, and true if that is unknown because the machine could not start
 -- anything.
