@@ -50,6 +50,24 @@ static void refuse(struct writer *out, const cJSON *item, const char *message)
     luaL_error(out->L, "cannot encode as JSON: %s: %s", lua_tostring(out->L, -1), message);
 }
 
+/* The code of a character of valid UTF-8 that cJSON leaves as it is, though a terminal takes it for a command or shows
+ * what follows in another order: DEL, C1 controls and the marks of direction. 0: any other. */
+static unsigned hidden(const unsigned char *at)
+{
+    if (*at == 0x7F)
+        return 0x7F;
+    if (*at == 0xC2 && at[1] < 0xA0)
+        return at[1];
+    if (*at == 0xD8 && at[1] == 0x9C)
+        return 0x61C;
+    if (*at != 0xE2 || (at[1] != 0x80 && at[1] != 0x81))
+        return 0;
+    unsigned code = 0x2000U + ((at[1] & 0x3FU) << 6) + (at[2] & 0x3FU);
+    bool reorders = code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
+        (code >= 0x2066 && code <= 0x2069);
+    return reorders ? code : 0;
+}
+
 /* The bytes as cJSON needs them: UTF-8, with NUL replaced. */
 static char *copy(struct writer *out, const char *bytes, size_t length)
 {
@@ -60,7 +78,7 @@ static char *copy(struct writer *out, const char *bytes, size_t length)
         size_t valid = *at == '\0' ? 0 : ap_json_utf8_length(at, end);
         const char *from = valid > 0 ? (const char *)at : *at == '\0' ? AP_JSON_NUL : AP_JSON_REPLACEMENT;
         size_t count = valid > 0 ? valid : strlen(from);
-        out->escapes |= *at == '\0' || (*at == 0xC2 && valid == 2 && at[1] < 0xA0);
+        out->escapes |= *at == '\0' || (valid > 0 && hidden(at) != 0);
         memcpy(to, from, count);
         to += count;
         at += valid > 0 ? valid : 1;
@@ -257,7 +275,7 @@ static void add_pretty(struct writer *out, const char *at, int *depth)
         add(out, " ", 1);
 }
 
-/* Converts cJSON's text to ours: escapes NUL and C1 controls, which a terminal reads as sequences. */
+/* Converts cJSON's text to ours: escapes NUL and what is hidden. */
 static void rewrite(struct writer *out, const char *at)
 {
     char escape[8];
@@ -265,11 +283,11 @@ static void rewrite(struct writer *out, const char *at)
     int depth = 0;
     out->box->text.used = 0;
     for (; *at != '\0'; at++) {
-        bool is_c1 = *at == '\xC2' && (unsigned char)at[1] < 0xA0;
+        unsigned code = hidden((const unsigned char *)at);
         quoted ^= *at == '"';
-        if (*at == *AP_JSON_NUL || is_c1) {
-            at += is_c1;
-            add(out, escape, (size_t)snprintf(escape, sizeof escape, "\\u%04x", is_c1 ? (unsigned char)*at : 0));
+        if (*at == *AP_JSON_NUL || code != 0) {
+            at += code < 0x80 ? 0 : code < 0x800 ? 1 : 2;
+            add(out, escape, (size_t)snprintf(escape, sizeof escape, "\\u%04x", code));
         } else if (*at == '\\') {
             add(out, at++, 2);
         } else if (!quoted && out->pretty) {

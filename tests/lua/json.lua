@@ -91,7 +91,7 @@ test("the control characters from U+0080 on are escaped, for a terminal takes th
 end)
 
 test("strings keep NUL and control characters", function()
-  equal(json.encode "a\0b\1\n\t\"\\/\127", [["a\u0000b\u0001\n\t\"\\/]] .. "\127\"")
+  equal(json.encode "a\0b\1\n\t\"\\/\127", [["a\u0000b\u0001\n\t\"\\/\u007f"]])
   equal(json.decode [["a\u0000b\u0001\n\t\"\\\/"]], "a\0b\1\n\t\"\\/")
   local all = {}
   for byte = 0, 127 do all[#all + 1] = string.char(byte) end
@@ -294,6 +294,14 @@ test("nothing is kept of a refused text or value", function()
   end
   collect()
   assert(collectgarbage "count" < before + 100)
+end)
+
+test("marks that reorder text, C1 controls and DEL are escaped, and come back", function()
+  local given = "a\u{202E}b\u{2066}\u{2069}\u{200E}\u{200F}\u{61C}\u{85}\127\u{2010}\u{65}"
+  equal(json.encode { [given] = given }, ('{"%s":"%s"}'):format(([[
+a\u202eb\u2066\u2069\u200e\u200f\u061c\u0085\u007f]] .. "\u{2010}e"), [[
+a\u202eb\u2066\u2069\u200e\u200f\u061c\u0085\u007f]] .. "\u{2010}e"))
+  equal(json.decode(json.encode(given)), given)
 end)
 
 tap.done()

@@ -87,16 +87,14 @@ local function caret(character)
   return code == 127 and "^?" or "^" .. string.char(code + 64)
 end
 
-local function named(code) return ("<U+%04X>"):format(code) end
-
 -- A text of several lines in which everything but newlines and tabs is visible: ESC is ^[.
 function show.escape(text)
   text = text:gsub("[%z\1-\8\11-\31\127]", caret):gsub("\xC2([\x80-\x9F])", function(byte)
     return ("<U+%04X>"):format(byte:byte())
   end)
-  if utf8.len(text) then return plain.without_marks(text, named) end
+  if utf8.len(text) then return plain.visible(text) end
   return (text:gsub("[^\n]+", function(line) -- some terminals take such bytes for control characters
-    if utf8.len(line) then return plain.without_marks(line, named) end
+    if utf8.len(line) then return plain.visible(line) end
     return (line:gsub("[\x80-\xFF]", function(byte) return ("<%02X>"):format(byte:byte()) end))
   end))
 end

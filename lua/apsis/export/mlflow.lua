@@ -96,7 +96,7 @@ end
 local function write_files(dir, files)
   local ok, message = fs.mkdir(dir)
   for name, text in pairs(files) do
-    if ok then ok, message = state.replace(dir .. "/" .. name, tostring(text):sub(1, LONGEST_TEXT)) end
+    if ok then ok, message = state.replace(dir .. "/" .. name, plain.visible(tostring(text)):sub(1, LONGEST_TEXT)) end
   end
   return ok, message
 end

@@ -2,6 +2,7 @@
 -- never sees half of it. A pipe or device is written to as it is.
 local fs = require "apsis.fs"
 local host = require "apsis.host"
+local show = require "apsis.cli.table"
 
 local sink = {}
 
@@ -12,7 +13,7 @@ local BROKEN_PIPE = 32 -- the reader has gone, like head
 
 -- open(path) -> sink | nil, message. "-" is standard output.
 function sink.open(path)
-  if path == "-" then return setmetatable({ file = io.stdout }, Sink) end
+  if path == "-" then return setmetatable({ file = io.stdout, shown = host.isatty(1) }, Sink) end
   local stat = fs.stat(path)
   if stat and stat.type == "directory" then return nil, ("%s is a folder; name a file"):format(path) end
   local self = setmetatable({}, Sink)
@@ -28,6 +29,7 @@ end
 
 -- true | nil, message; the message is nil if the reader has gone.
 function Sink:write(text)
+  if self.shown then text = show.escape(text) end
   local ok, message, number = self.file:write(text)
   if ok then return true end
   return nil, number ~= BROKEN_PIPE and "cannot write: " .. message or nil

@@ -11,6 +11,21 @@ function plain.without_marks(text, replace)
   end):gsub("\xD8\x9C", function() return replace(0x61C) end))
 end
 
+local function escaped(code) return ("\\u%04x"):format(code) end
+
+-- A JSON text with those marks, C1 controls and DEL, which stand in its strings only, written as escapes.
+function plain.json(text)
+  text = text:gsub("\xC2([\x80-\x9F])", function(byte) return escaped(byte:byte()) end):gsub("\127", "\\u007f")
+  return plain.without_marks(text, escaped)
+end
+
+local function named(code) return ("<U+%04X>"):format(code) end
+
+-- A text of UTF-8 with those marks named: <U+202E>.
+function plain.visible(text)
+  return plain.without_marks(text, named)
+end
+
 local function question() return "?" end
 
 -- Also bytes that are not UTF-8, which some terminals take for control characters.

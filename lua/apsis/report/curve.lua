@@ -1,6 +1,7 @@
 -- curve: a run as one SVG picture for a README: every measured candidate, kept or not, and the best so far, over the
 -- experiments. Made from the data of the page (run.lua); the same data gives the same bytes.
 local direction = require "apsis.direction"
+local plain = require "apsis.project.plain"
 
 local WIDTH <const>, HEIGHT <const> = 760, 360
 local LEFT <const>, RIGHT <const>, TOP <const>, BOTTOM <const> = 76, 20, 64, 44
@@ -19,7 +20,7 @@ text { font: 12px system-ui, sans-serif; fill: var(--muted) }
 ]]
 
 local function escaped(text)
-  return (text:gsub("[%c\127]+", " "):gsub("&", "&amp;"):gsub("<", "&lt;"):gsub(">", "&gt;"))
+  return (plain.visible(text):gsub("[%c\127]+", " "):gsub("&", "&amp;"):gsub("<", "&lt;"):gsub(">", "&gt;"))
 end
 
 -- A round step for about that many ticks over a range.

@@ -3,6 +3,7 @@
 -- `apsis report`; reads no journal and writes no file.
 local host = require "apsis.host"
 local json = require "apsis.json"
+local plain = require "apsis.project.plain"
 local sha256 = require "apsis.project.sha256"
 
 local page = {}
@@ -17,13 +18,14 @@ local scripts = {
 
 local marked = getmetatable(json.array())
 
--- A copy with null for numbers that JSON cannot hold.
-function page.plain(value)
+-- A copy with null for numbers that JSON cannot hold. shown(text): what stands for a text, if given.
+function page.plain(value, shown)
   local kind = type(value)
+  if kind == "string" and shown then return shown(value) end
   if kind == "number" then return value - value == 0 and value or json.null end
   if kind == "table" then
     local copy = {}
-    for key, inner in pairs(value) do copy[key] = page.plain(inner) end
+    for key, inner in pairs(value) do copy[key] = page.plain(inner, shown) end
     return getmetatable(value) == marked and json.array(copy) or copy
   end
   return value
@@ -34,7 +36,7 @@ local escapes = { ["<"] = "\\u003c", [">"] = "\\u003e", ["&"] = "\\u0026", ["\u{
 
 -- JSON that stays text anywhere in HTML or a script.
 local function inert(data)
-  local text = json.encode(page.plain(data), { sorted = true })
+  local text = json.encode(page.plain(data, plain.visible), { sorted = true })
   return (text:gsub("[<>&]", escapes):gsub("\u{2028}", escapes):gsub("\u{2029}", escapes))
 end
 

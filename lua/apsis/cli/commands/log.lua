@@ -4,6 +4,7 @@ local common = require "apsis.cli.common"
 local graph = require "apsis.cli.log_graph"
 local lines = require "apsis.core.line"
 local near_miss = require "apsis.live.near_miss"
+local plain = require "apsis.project.plain"
 local protocol = require "apsis.cli.autoresearch"
 local reader = require "apsis.live.reader"
 local show = require "apsis.cli.table"
@@ -112,9 +113,9 @@ function printers.text(self, walk)
   return ok, message
 end
 
--- The journal's lines, byte for byte.
+-- The journal's lines, byte for byte, but for what a terminal would not show: a journal may come from elsewhere.
 function printers.json(_, walk)
-  return walk(function(_, _, text) print(text) end)
+  return walk(function(_, _, text) print(plain.json(text)) end)
 end
 
 -- Newest first.
