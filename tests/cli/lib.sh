@@ -157,6 +157,9 @@ ${EXTRA-}
 END
 }
 
+# drop_refs: the candidates' refs are gone, as in a clone.
+drop_refs() { git for-each-ref --format='delete %(refname)' refs/apsis/ refs/apsis-anchors/ | git update-ref --stdin; }
+
 # new_project NAME: a git project in $T/NAME, which becomes the current directory. value.txt holds a number, evaluate.sh
 # prints it as the score, and propose.lua makes it the experiment's number: so every experiment is kept.
 new_project() {

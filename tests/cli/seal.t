@@ -56,6 +56,25 @@ for n in 5 6; do sed -n "5s/\"experiment\":4/\"experiment\":$n/; 5s/c0004/c000$n
 found "added" '6: apsis has no record of the last [0-9]+ lines'
 end_item
 
+item "a single line that somebody adds is found out by who reads and who writes, before a run and after more lines"
+forged() { sed -n '5s/"experiment":4/"experiment":5/; 5s/c0004/c0005/g; 5s/"primary_metric":4/"primary_metric":1000/; 5p' $T/good/$journal >>$journal; }
+warned() {
+    apsis "$@"
+    like "$*" "$err" "results.jsonl:6: apsis has no record of the last .*, or the power failed.*remove .apsis/digests"
+}
+for first in "status" "log" "show best" "report --json" "best" "run --iterations 1 -q" "submit"; do
+    rm -rf "$T/forged" && cp -r "$T/good" "$T/forged" && cd "$T/forged" || exit 1
+    forged
+    echo 77 >value.txt
+    warned $first
+    like "$first: one line, or those after it, too" "$err" "the last (line: somebody added it|2 lines: somebody added them)"
+    warned status
+done
+warned log
+apsis status --json
+like "as JSON" "$(json altered)" "results.jsonl:6: apsis has no record"
+end_item
+
 item "a shorter or empty file of digests hides no edit"
 for cut in '3,$d' d; do
     rm -rf "$T/cut" && cp -r "$T/good" "$T/cut" && cd "$T/cut" || exit 1
@@ -102,11 +121,56 @@ apsis run --iterations 1 -q
 like "the torn line" "$err" "the last line was torn"
 unlike "no other warning" "$err" "apsis wrote"
 unseen "torn"
-sed -i '$d' .apsis/digests && unseen "digests: one is missing"
+printf '%016x' 7 >>.apsis/digests && unseen "digests: one of a line that was not written"
+truncate -s -1 .apsis/digests && unseen "digests: the last newline is missing"
 rm .apsis/digests && unseen "no digests"
 truncate -s -5 .apsis/digests && unseen "digests: cut"
 truncate -s -40 .apsis/digests && truncate -s +60 .apsis/digests && unseen "digests: zeros at the end"
 is "one for each line" "$(wc -l <.apsis/digests)" "$(lines)"
+end_item
+
+# What a kill leaves: a run dies at the Nth system call on one of the two files, before a digest, between it and its line, in the line,
+# between the line and the end of the digest, after it, or while the digests are replaced.
+if command -v strace >/dev/null; then
+    item "a run that is killed at any moment of its writing leaves nothing that looks like a change"
+    kills=0 kinds=""
+    for call in openat write writev fdatasync rename; do
+        for at in $(seq "$([ -n "${APSIS_SANITIZED:-}" ] && echo 3 || echo 60)"); do
+            rm -rf "$T/killed" && cp -r "$T/good" "$T/killed" && cd "$T/killed" || exit 1
+            printf '%016x' 7 >>.apsis/digests # they are replaced
+            capture "${TRACED[@]}" -f -o /dev/null -P "$PWD/.apsis/digests" -P "$PWD/$journal" -e trace="$call" \
+                -e inject="$call:signal=SIGKILL:when=$at" "$APSIS" run --iterations 2 -q
+            [ "$code" = 137 ] || break
+            kills=$((kills + 1))
+            bytes=$(wc -c <.apsis/digests)
+            case $((bytes % 17)) in
+                0) kinds="$kinds whole" ;;
+                16) kinds="$kinds $([ $((bytes / 17)) -lt "$(lines)" ] && echo line || echo none)" ;;
+                *) kinds="$kinds part" ;;
+            esac
+            for view in "status" "run --iterations 1 -q"; do
+                apsis $view
+                is "killed at $call $at: $view" "$code $err" "0 "
+            done
+            is "$call $at: one for each line" "$(wc -l <.apsis/digests)" "$(lines)"
+        done
+    done
+    ok "kills ($kills)" test "$kills" -ge 10
+    like "after a digest, before its line" "$kinds" none
+    like "after a line, before the end of its digest" "$kinds" line
+    unlike "no part of a digest" "$kinds" part
+    end_item
+else
+    count=$((count + 1)) && echo "ok $count # SKIP no strace"
+fi
+
+item "after such a kill a line that somebody adds is found out, too"
+cd "$T" && rm -rf forged && cp -r good forged && cd forged || exit 1
+printf '%016x' 7 >>.apsis/digests
+forged
+warned status
+warned run --iterations 1 -q
+warned status
 end_item
 
 item "digests that somebody removes while a run goes on are no change"
@@ -130,7 +194,6 @@ end_item
 
 item "git clean, a new journal and a clone are no change"
 cp -r "$T/good" "$T/clean" && cd "$T/clean" || exit 1
-drop_refs() { git for-each-ref --format='delete %(refname)' refs/apsis/ refs/apsis-anchors/ | git update-ref --stdin; }
 for removed in "rm -r logs" "git clean -qfdX"; do
     $removed
     drop_refs

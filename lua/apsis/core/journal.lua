@@ -146,10 +146,11 @@ end
 function Journal:append(line, metric)
   local text = json.encode(lines.for_file(line, metric))
   local offset = self.file:size()
+  if self.seal then self.seal:before(text) end
   local ok, message, code = self.file:append(text)
   if not ok then return nil, message, code end
   mark(self, self.count + 1, offset)
-  if self.seal then self.seal:add(text) end
+  if self.seal then self.seal:after() end
   return assert(json.decode(text, true))
 end
 

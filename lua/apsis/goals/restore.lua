@@ -17,7 +17,7 @@ function restore.session(self, repo)
   local path = self.home .. "/logs/results.jsonl"
   if not fs.stat(path) then seal.forget(self.home) end -- the branch may have another one
   local done
-  done, message, code = held:restore_journal(path)
+  done, message, code = held:restore_journal(path, function() seal.forget(self.home) end)
   if not done then return nil, message, code end
   if done == "restored" then self:log("info", "restored the journal from the branch of the state file") end
   return true

@@ -217,9 +217,9 @@ local function refuse(self, path, mine, stored)
 end
 
 -- Compares the local journal with the stored one: "same"; "ahead" if the local one is longer; if the local one is
--- missing or shorter, replaces it ("restored"). An incomplete last line does not count. If both have other lines: nil,
--- message, 3. The caller holds the program's lock.
-function Branch:restore_journal(path)
+-- missing or shorter, calls before (optional) and replaces it ("restored"). An incomplete last line does not count. If
+-- both have other lines: nil, message, 3. The caller holds the program's lock.
+function Branch:restore_journal(path, before)
   local now, message, code = read_branch(self)
   if not now then return nil, message, code end
   local bytes
@@ -227,7 +227,10 @@ function Branch:restore_journal(path)
   if bytes == nil then return nil, message, code end
   local mine, stored = whole(bytes or ""), whole(now.journal or "")
   if mine == stored then return "same" end
-  if stored:sub(1, #mine) == mine then return replace_journal(path, stored) end
+  if stored:sub(1, #mine) == mine then
+    if before then before() end
+    return replace_journal(path, stored)
+  end
   if mine:sub(1, #stored) == stored then return "ahead" end
   return refuse(self, path, mine, stored)
 end
