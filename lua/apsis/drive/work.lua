@@ -1,5 +1,6 @@
 -- work: sees to it that a request is worked off: by whoever holds the run's lock; if nobody does, by this process, or
 -- by one in the background. Called by the commands.
+local allowance = require "apsis.live.allowance"
 local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
@@ -25,9 +26,11 @@ function nobody.ask() return { error = "no provider can be asked" } end
 
 -- The last run has ended, so that nothing is tried before a person begins another.
 local function over(session)
-  local last = session.last
-  return last.status == "finished" and last.run == math.max(last.run or 0, session.engine.history.run)
-    and (last.reason or "the run has ended") or nil
+  local last, newest = session.last, session.engine.history.run
+  if last.status == "finished" and last.run == math.max(last.run or 0, newest) then
+    return last.reason or "the run has ended"
+  end
+  return newest > 0 and allowance.ended(session.home) == newest and "the run has ended" or nil
 end
 
 -- Works off what waits, as the one that holds the run's lock. true | nil, message, code, why ("LOCKED"); message

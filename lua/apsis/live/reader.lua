@@ -1,5 +1,6 @@
 -- reader: a project opened read-only: its configuration, its folded journal and the last state note. Takes no lock, so
 -- it works while a loop runs. Called by the commands.
+local allowance = require "apsis.live.allowance"
 local checkpoint = require "apsis.live.checkpoint"
 local config = require "apsis.project.config"
 local direction = require "apsis.direction"
@@ -78,6 +79,9 @@ function Reader:fold()
   local sealed = (self.session.journal or {}).seal
   self.altered = sealed and sealed:problem(self.history.count)
   if self.altered then self.session:say(self.altered) end
+  local budget = sealed and allowance.problem(self.home, self.last)
+  if budget then self.session:say(budget) end
+  self.altered = self.altered or budget
   local given, metric = self.metric, self.history.metric
   if metric ~= given then
     self.metric = metric

@@ -1,5 +1,6 @@
 -- running: experiments run in a session: it is opened, a run that was cut off is continued, with its limits, to its
 -- end. Prints nothing but the session's warnings. Called by the commands that measure.
+local allowance = require "apsis.live.allowance"
 local checkpoint = require "apsis.live.checkpoint"
 local evaluator = require "apsis.live.evaluator"
 local host = require "apsis.host"
@@ -78,6 +79,9 @@ function running.open(spec)
   end, function() return agreed("opened", self) end, function() return go_past(self, spec) end)
   if not ok then return fail(message, code, why) end
   self.last = self:last_state()
+  if self.engine.history.count == 0 then allowance.forget(self.home) end
+  self.allowance = allowance.open(self.home, self.last)
+  if self.allowance.problem then self:log("warn", self.allowance.problem) end
   return self
 end
 
@@ -192,6 +196,7 @@ function running.experiments(self, spec)
   note.limits, note.pid, note.budget = limits, host.pid, engine.budget
   note:carry(self.last, unfinished)
   self.world.run_number, engine.elapsed_s = number, note.elapsed_before
+  self.allowance:begin()
   if again and not spec.quiet then
     self:say(("going on with run %d: %d lines journalled, %d experiments in flight done again"):format(number,
       engine.history.count, #unfinished))
@@ -202,6 +207,7 @@ function running.experiments(self, spec)
   collectgarbage("setpause", GARBAGE_PAUSE)
   local before, outcomes_before = engine.history.count, {}
   for name, count in pairs(engine.history.outcomes) do outcomes_before[name] = count end
+  if pcall(note.write, note) then self.allowance:note(number, limits, "goes_on") end -- else the run ends soon
   local outcome
   outcome, message, code = engine:run { run_number = number, unfinished = unfinished, numbering = numbering }
   self.world.keeping:finish()
@@ -212,6 +218,7 @@ function running.experiments(self, spec)
   end
   note:save(engine, outcome.interrupted and "interrupted" or outcome.waiting and "waiting" or "finished",
     outcome.reason)
+  if not outcome.interrupted and not outcome.waiting then self.allowance:note(number, limits, "ended") end
   return result_of(self, outcome, before, outcomes_before)
 end
 

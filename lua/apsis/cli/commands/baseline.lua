@@ -88,6 +88,7 @@ function baseline.run(args)
   end
   wait.trap()
   self.world:note_head()
+  self.allowance:begin() -- the run that went on is over
   self.world.state.limits, self.world.run_number = {}, math.max(self.engine.history.run, self.last.run or 0)
   local unfinished, numbering = self.world:unfinished()
   self.world.state:carry(self.last, unfinished) -- their spending is not forgotten
