@@ -116,6 +116,29 @@ is "best" "$(git show apsis/many:value.txt 2>/dev/null || git show apsis/tiny:va
 is "each once" "$(grep -o '"handed":"s[0-9]*"' logs/results.jsonl | sort | uniq -c | grep -vc ' 1 ')" 0
 end_item
 
+item "a run that is driven keeps its budget: --iterations, --minutes and step are refused, run alone spends the rest"
+PROVIDER='provider: {kind: lua, use: propose.lua}' EXTRA='budget: {iterations: 3}' new_project driven
+echo 'return function(proposal) return { ["value.txt"] = proposal.experiment .. "\n" } end' >propose.lua
+commit propose
+apsis baseline -q
+echo 50 >value.txt
+apsis submit
+for refused in "run --iterations 1" "run --minutes 1" "step"; do
+    apsis $refused
+    is "$refused" "$code $(lines)" "2 2"
+    like "$refused" "$err" "run 1 is driven by .apsis submit., and would lose the rest of its budget: .apsis run. without"
+done
+echo 60 >value.txt
+apsis submit
+is "submit" "$code" 0
+like "the budget" "$(apsis status; echo "$out")" "2 of 3 iterations"
+apsis run -q
+is "run" "$code $(lines)" "0 4"
+like "its end" "$out" "budget: iterations used up \(3 in this run\)"
+apsis run --iterations 1 -q
+is "another run" "$code $(lines)" "0 5"
+end_item
+
 item "an apsis run takes what is submitted between its own experiments"
 PROVIDER='provider: {kind: lua, use: propose.lua}' new_project run
 cat >propose.lua <<'END'

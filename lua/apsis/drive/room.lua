@@ -1,7 +1,7 @@
 -- room: the hooks of driving: a run takes what was submitted, too; and `apsis init --agent`.
 local room = {}
 
--- session.driven: a driving agent started the run.
+-- session.driven: a driving agent started the run; such a run keeps its budget until it is over.
 function room.before_run(session)
   session.engine.intake = require("apsis.drive.intake").new(session, session.driven)
 end

@@ -15,7 +15,7 @@ local VERSION, EVERY_S = 1, 0.1
 -- What a reader may rely on; core/kind.lua says how to read it.
 local amounts = { map = "number" }
 note.fields = { keys = { status = "string", run = "whole", elapsed_s = "number", limits = amounts, before = amounts,
-  reason = "string",
+  reason = "string", driven = "boolean",
   slots = { list = { keys = { experiment = "whole", phase = "string", operator = "string", tokens = "number",
     cost = "number", commit = "string", where = "string", since = "number" } } },
   near_misses = { keys = { experiment = "whole", count = "whole", line = "whole", text = "string", reason = "string" },
@@ -107,7 +107,7 @@ function Note:write()
     retained_metric = best and (best.retained or best.value) or json.null, best_candidate = best and best.id
       or json.null,
     elapsed_s = self:elapsed(), limits = self.limits, before = self.before, reason = self.reason,
-    near_misses = self.near_misses, branch_left = self.world.branch.left,
+    driven = self.driven, near_misses = self.near_misses, branch_left = self.world.branch.left,
     reserved = self.budget and self.budget:reservations(),
   }))
 end

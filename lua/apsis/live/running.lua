@@ -88,6 +88,19 @@ end
 -- The status left by a run that did not end properly: killed, interrupted, or stopped by an error. Its spending counts.
 local unended = { running = true, paused = true, waiting = true, interrupted = true, stopped = true }
 
+-- The number of a run that ended in the middle; nil if there is none.
+local function cut_off(self)
+  local last = self.last
+  return unended[last.status] and last.run ~= nil and last.run >= self.engine.history.run and last.run or nil
+end
+
+-- Why a run's budget must not be replaced, as an agent drives it; nil if nothing is to be replaced, or nobody drives.
+local function is_driven(self, spec)
+  local run = (spec.iterations or spec.minutes) and self.last.driven and cut_off(self)
+  return run and ("run %d is driven by `apsis submit`, and would lose the rest of its budget: `apsis run` without "
+    .. "--iterations and --minutes spends the rest; or submit until it is over"):format(run)
+end
+
 -- How many experiments in flight count as iterations when they are restarted.
 local function changes_among(unfinished)
   local count = 0
@@ -101,8 +114,8 @@ end
 -- in flight is not of what --iterations asks for; with spec.in_all it is. note.before: what it had before that.
 local function plan_run(self, spec, unfinished)
   local history, last = self.engine.history, self.last
-  local again = unended[last.status] and last.run ~= nil and last.run >= history.run
-  local number = again and last.run or math.max(history.run, last.run or 0) + 1
+  local again = cut_off(self)
+  local number = again or math.max(history.run, last.run or 0) + 1
   local limits = {}
   for kind, value in pairs(self.manifest.budget or {}) do limits[kind] = value end
   for kind, value in pairs(again and last.limits or {}) do limits[kind] = value end
@@ -184,6 +197,8 @@ local GARBAGE_PAUSE = 125 -- per cent: what a run holds is little and stays, so 
 -- interrupted, exhausted, unanswered (the last reason, if the provider failed in every experiment), best, gain,
 -- baseline, delta } | nil, message, exit code.
 function running.experiments(self, spec)
+  local driven = is_driven(self, spec)
+  if driven then return nil, driven, 2 end
   local ok, message, code = check_ready(self, spec.at, spec.stand_in)
   if not ok then return nil, message, code end
   wait.trap()
@@ -193,7 +208,7 @@ function running.experiments(self, spec)
   numbering = math.max(numbering, self.world:after_refs())
   local number, limits, again = plan_run(self, spec, unfinished)
   engine.budget:limit(limits, note.before)
-  note.limits, note.pid, note.budget = limits, host.pid, engine.budget
+  note.limits, note.pid, note.budget, note.driven = limits, host.pid, engine.budget, self.driven
   note:carry(self.last, unfinished)
   self.world.run_number, engine.elapsed_s = number, note.elapsed_before
   self.allowance:begin()
