@@ -235,6 +235,8 @@ is "experiments" "$(grep -c skipped_strategy_error logs/results.jsonl)" 3
 is "tracebacks" "$(grep -c 'stack traceback' "$T/.err")" 1
 unlike "frames" "$err" "apsis/core/"
 like "the end" "$err" "stopping: the strategy failed in 3 consecutive experiments; .*mine\.lua:1: attempt"
+apsis status
+line "once" "$out" "^loop: +stopped: the strategy failed in 3 consecutive experiments; "
 echo 'return { prompt = function() error "another" end }' >mine.lua
 apsis run --iterations 9
 is "another file has three tries, too" "$code $(grep -c skipped_strategy_error logs/results.jsonl)" "2 6"

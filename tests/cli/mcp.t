@@ -101,6 +101,20 @@ call submit '{"new_run":true}' true
 like "no such argument" "$text" 'no argument "new_run"'
 end_item
 
+item "a journal that was changed is a warning in the results of the tools that read it"
+cp logs/results.jsonl "$T/before"
+sed -i '2s/"primary_metric":20/"primary_metric":2000/' logs/results.jsonl
+for tool in status log show diff 'wait {"id":"c0002"}'; do
+    call $tool
+    like "$tool" "$text" "^warning: logs/results.jsonl:2: this is not the line that apsis wrote there"
+done
+apsis wait c0002 --json
+like "as JSON" "$(json altered)" "results.jsonl:2: this is not the line"
+cp "$T/before" logs/results.jsonl
+call status
+unlike "restored" "$text" "warning"
+end_item
+
 item "the loop ends by its budget, and no tool begins another"
 for n in 30 31 32; do
     echo $n >value.txt
@@ -149,6 +163,9 @@ for bad in '{' '5' '[]' '{"jsonrpc":"2.0","id":1}' '{"jsonrpc":"2.0","id":1,"met
     receive
     like "$bad" "$(json error.code)" '^-32[67]00$'
 done
+send '{"jsonrpc": 2.0, not JSON}'
+receive
+is "the place in the message" "$(json error.message)" "not JSON, at byte 18: expected a key in quotes"
 request no/such/method
 is "method" "$(json error.code)" -32601
 request tools/call '{"name":"rm"}'

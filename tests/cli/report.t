@@ -203,6 +203,18 @@ apsis report --out "$T/large.html"
 unlike "more than 1 MiB is left out" "$(cat "$T/large.html")" "image/svg"
 end_item
 
+item "a page of a journal that somebody changed is marked, and so is the JSON"
+rm $drawn
+apsis report --json
+is "not changed" "$(json altered)" null
+sed -i 's/"primary_metric":1,/"primary_metric":1000,/' logs/results.jsonl
+apsis report --out "$T/altered.html"
+is "exit" "$code" 0
+like "in the page's data" "$(cat "$T/altered.html")" '"altered":"logs/results.jsonl:1: this is not the line that apsis wrote there'
+apsis report --json
+like "as JSON" "$(json altered)" "logs/results.jsonl:1: this is not the line"
+end_item
+
 item "lab --html writes its page"
 apsis lab hillclimb openevolve --world onemax:n=10 --world sphere --seeds 3 --evaluations 60 --html "$T/lab.html"
 is "exit" "$code" 0
@@ -216,9 +228,9 @@ fi
 
 cd "$T" || exit 1
 LIMIT=300 capture python3 "$ROOT/tests/browser/browse.py" --views phone,desktop,phone-dark empty.html baseline.html run.html many.html \
-    hostile.html steep.html gained.html since.html nothing.html exact.html picture.html lab-hostile.html lab-empty.html lab.html
+    hostile.html steep.html gained.html since.html nothing.html exact.html picture.html altered.html lab-hostile.html lab-empty.html lab.html
 printf '%s\n' "$out" >looked
-is "the browser opens every page" "$code $(wc -l <looked)$err" "0 42"
+is "the browser opens every page" "$code $(wc -l <looked)$err" "0 45"
 code='' out='' err=''
 
 # of_all EXPRESSION: the pages and views of which it is not true, of what was found there, d.
@@ -269,6 +281,8 @@ is "a steep beginning is marked at the edge, and in the picture when asked for" 
 is "others have no such switch" "$(of_page many.html 'd["ranges"]')" "[]"
 is "values that differ by little are told apart" \
     "$(of_page steep.html 'len({row[1] for name, rows in d["tables"] if name == "The best candidates" for row in rows})')" 20
+like "a change of the journal stands on the page" "$(of_page altered.html 'd["text"]')" "Altered: logs/results.jsonl:1: this is not the line"
+unlike "of others it does not" "$(of_page run.html 'd["text"]')" "Altered"
 is "an empty page has no chart" "$(of_page empty.html 'd["canvases"], d["trees"]')" "([], [])"
 like "and says why" "$(of_page empty.html 'd["text"]')" "No experiments yet"
 is "a baseline is a tree of one" "$(of_page baseline.html 'd["trees"]')" "[1]"

@@ -94,7 +94,8 @@ end
 function outcome.print(found, as_json)
   if as_json then
     print(json.encode { id = found.id, result = found.state, reason = found.reason, text = text_of(found),
-      next = nexts[found.state], line = found.text and json.decode(found.text) or nil })
+      next = nexts[found.state], line = found.text and json.decode(found.text) or nil,
+      altered = found.reader and found.reader.altered or nil })
   else
     print(show.wrap(text_of(found), show.width(), "  "))
     print(show.wrap("next: " .. nexts[found.state], show.width(), "  "))

@@ -201,7 +201,14 @@ end
 function tools.call(tool, args, dir, stop)
   local till = tool.reads and wait.now() + READ_S
   local function is_over() return stop() or till and wait.now() > till end
-  return tool.run(function(words) return child.run(words, dir, is_over) end, args, dir)
+  local altered
+  local made, message = tool.run(function(words)
+    local result, wrong = child.run(words, dir, is_over)
+    altered = altered or result and result.err:match "apsis: (logs/%w+%.json[^\n]*)" -- the journal, or the state file
+    return result, wrong
+  end, args, dir)
+  if not made or not altered then return made, message end
+  return ("warning: %s\n%s"):format(cut(altered), made)
 end
 
 return tools

@@ -82,6 +82,7 @@ function running.open(spec)
   if self.engine.history.count == 0 then allowance.forget(self.home) end
   self.allowance = allowance.open(self.home, self.last)
   if self.allowance.problem then self:log("warn", self.allowance.problem) end
+  self.altered = self.altered or self.allowance.problem
   return self
 end
 
@@ -186,7 +187,7 @@ local function result_of(self, outcome, before, outcomes_before)
     best = best and { candidate = best.id, value = best.value, commit = best.commit } or json.null,
     unanswered = history.count > before and outcomes.skipped_provider_failure == history.count - before
       and history.newest.rollback_reason or nil,
-    gain = history.gain, baseline = initial, delta = self.engine.metric:delta(best, initial) }
+    altered = self.altered, gain = history.gain, baseline = initial, delta = self.engine.metric:delta(best, initial) }
 end
 
 local GARBAGE_PAUSE = 125 -- per cent: what a run holds is little and stays, so that memory stays where it is

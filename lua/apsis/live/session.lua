@@ -130,7 +130,7 @@ end
 -- problem: what somebody did to the journal beside apsis, or nil. Then readers are to see each line: no checkpoint.
 function Session:note_altered(problem)
   if not problem or self.journal.altered then return end
-  self.journal.altered = true
+  self.journal.altered, self.altered = true, self.altered or problem
   self:log("warn", problem)
 end
 

@@ -74,7 +74,8 @@ function header(page, data) {
     lead ? el("p", { class: "lead" }, lead) : null,
     el("p", { class: "status" }, el("strong", {}, data.metric), ", " + data.words + ". ",
       "Run: " + data.status + (data.reason && data.reason !== data.status ? ": " + data.reason: "") +
-        strategyWords(data) + ".")));
+        strategyWords(data) + "."),
+    data.altered ? el("p", { class: "status" }, el("strong", {}, "Altered"), ": " + data.altered) : null));
   if (!data.columns.number || list(data.columns.number).length === 0) return false;
   page.append(facts([
     [ "best", best ? number(best.value) : NO_VALUE, best ? best.id : "no candidate has a value yet" ],

@@ -320,7 +320,7 @@ local function page_data(self, facts)
   local metric, history = self.metric, self.history
   local best, first = brief(history.best), brief(history.baseline)
   return { project = facts.project, description = facts.description, status = facts.status, reason = facts.reason,
-    strategy = facts.strategy, strategies = json.array(self.strategies), began = history.began - 1,
+    altered = facts.altered, strategy = facts.strategy, strategies = json.array(self.strategies), began = history.began - 1,
     earlier = self.earlier, metric = metric.name, direction = metric.direction, words = metric:words(),
     target = metric.target,
     experiments = self.count - (history.outcomes.baseline or 0), kept = self.kept, baseline = first,
@@ -339,7 +339,7 @@ end
 
 -- data(metric, history, walk, facts) -> the argument of page.run | nil, message, code. history: the folded one; walk(
 -- visit, fields): calls visit(line, at) for every line in order, at counting from 1, and returns true, or nil, message,
--- code; facts: { project, description, status, reason, strategy }.
+-- code; facts: { project, description, status, reason, strategy, altered (reader.lua) }.
 function run.data(metric, history, walk, facts)
   local self = new(metric, history)
   local ok, message, code = walk(function(line) see(self, line) end, fields)

@@ -24,6 +24,7 @@ local function loop_text(facts, at)
   end
   local text = facts.status
   local reason = facts.reason ~= json.null and facts.reason ~= text and show.line(facts.reason, 200) or nil
+  if text == "stopped" and reason then reason = reason:gsub("^stopping: ", "") end
   if text == "interrupted" or text == "stopped in the middle" then
     text = ("%s; `apsis run%s` goes on from there"):format(text, at)
   elseif text == "waiting" then
@@ -100,13 +101,13 @@ local function print_text(self, facts, at)
     { "best", candidate_text(facts.best, unit)
       .. (gained and gained ~= 0 and facts.gain == json.null and ", " .. self.metric:gained_text(self.history.best,
         self.history.baseline, unit) or "") },
+    { "altered", facts.altered ~= json.null and facts.altered:match "^[^;]*" or nil },
     { "gained", facts.gain ~= json.null and show.gain(facts.gain, facts.best.candidate) or nil },
     { "since kept", facts.experiments > 0 and experiments_text(facts.since_kept) or nil },
     { "budget", budget_text(facts.budget, facts.run) },
     { "tokens", taken_text(facts, facts.tokens, "%d") }, { "cost", taken_text(facts, facts.cost, "%.4g USD") },
     { "near misses", near ~= json.null and ("experiment %s, %s"):format(near.experiment, near_miss.at(near, show.line))
       or nil },
-    { "altered", facts.altered ~= json.null and facts.altered:match "^[^;]*" or nil },
     { "branch", facts.branch_left ~= json.null and ("%s is left behind: %s"):format(facts.branch,
       show.line(facts.branch_left, 200)) or nil },
     { "uncommitted", dirty ~= json.null and ("%d, for instance %s; candidates start from HEAD"):format(dirty.count,

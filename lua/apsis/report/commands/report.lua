@@ -34,7 +34,7 @@ local function gather(dir)
     if history.count == 0 then return true end
     return history:each(visit, fields)
   end, { project = project.name, description = project.description,
-    status = standing.word(self, lock.holder(self.home)),
+    status = standing.word(self, lock.holder(self.home)), altered = self.altered or json.null,
     reason = type(self.last.reason) == "string" and self.last.reason or nil,
     strategy = history.newest and history.newest.strategy })
   if not data then return nil, refused, 3 end
