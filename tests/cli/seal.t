@@ -93,6 +93,23 @@ apsis status
 line "status" "$out" "^altered: +logs/results.jsonl:5: this is not the line that apsis wrote there$"
 end_item
 
+item "a submission whose line somebody removed is not done again, and nobody else gets its number"
+cd "$T" && PROVIDER='' EXTRA='budget: {iterations: 20}' new_project gone
+apsis baseline -q
+for value in 10 20 5; do
+    echo $value >value.txt
+    apsis submit
+done
+is "four lines" "$code $(lines)" "1 4"
+sed -i '3d;4d' $journal # a kept one and the newest
+echo 30 >value.txt
+apsis submit
+is "one line more" "$code $(lines)" "0 3"
+like "it warns" "$err" "results.jsonl:3: this is not the line|apsis wrote 4 lines, and 2 are there"
+unlike "no line of what is gone" "$(cat $journal)" "not there any more|skipped_provider_failure"
+is "its number" "$(sed -n '3s/.*"candidate":"\(c[0-9]*\)".*/\1/p' $journal)" c0004
+end_item
+
 item "an edit while a run goes on is found out at its end"
 cd "$T" && new_project during
 apsis baseline -q

@@ -61,6 +61,12 @@ function Intake:sweep()
   end)
 end
 
+-- Whether a plan without a line is of a submission that had one, which somebody removed from the journal.
+function Intake:is_closed(plan)
+  local id = plan.proposal.handed
+  return id ~= nil and (self.inbox:closed(id) or {}).experiment == plan.number
+end
+
 -- Whether a person lets another run begin for something that waits.
 function Intake:begins_another()
   for _, request in ipairs(self.inbox:waiting()) do

@@ -111,6 +111,13 @@ local function changes_among(unfinished)
   return count
 end
 
+-- The plans that are to be done again: not those whose line was there, as the intake knows, and was removed.
+local function to_redo(plans, intake)
+  local list = {}
+  for _, plan in ipairs(plans) do list[#list + 1] = not (intake and intake:is_closed(plan)) and plan or nil end
+  return list
+end
+
 -- The run's number and limits: a run that ended in the middle is gone on with, under its number and limits. What it had
 -- in flight is not of what --iterations asks for; with spec.in_all it is. note.before: what it had before that.
 local function plan_run(self, spec, unfinished)
@@ -206,6 +213,7 @@ function running.experiments(self, spec)
   local engine, note = self.engine, self.world.state
   if spec.compare_at_end == false and engine.judge then engine.judge:leave_out_final() end
   local unfinished, numbering = self.world:unfinished()
+  unfinished = to_redo(unfinished, engine.intake)
   numbering = math.max(numbering, self.world:after_refs())
   local number, limits, again = plan_run(self, spec, unfinished)
   engine.budget:limit(limits, note.before)
