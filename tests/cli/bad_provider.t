@@ -399,6 +399,9 @@ for command in ./mine.sh 'sh mine.sh' '[bash, ./mine.sh]'; do
     apsis run --iterations 1
     is "$command, committed after the baseline: exit" "$code" 4
     like "$command: its remedy" "$err" "mine.sh is committed, but not in the baseline's commit.*apsis baseline --again"
+    apsis setup
+    is "$command, committed after the baseline: setup" "$code" 4
+    like "$command: setup's remedy" "$out" "FAIL  provider .*mine.sh is committed, but not in the baseline's commit.*apsis baseline --again"
     apsis baseline --again
     apsis run --iterations 1
     is "$command: then it runs" "$(field 2 outcome)" kept

@@ -111,6 +111,12 @@ local function shown_line(run)
   return table.concat(words, " ")
 end
 
+-- Where candidates start, if that is the baseline's commit, which may be an older one than HEAD.
+local function start_of(self)
+  local commit = not self.manifest.own_branch and (self.baseline or {}).commit
+  return commit and self.world.repo:commit_info(commit) and commit or nil
+end
+
 local function check_provider(self)
   local ok, message, code = self.world:open_provider()
   if not ok then return nil, message, code end
@@ -120,7 +126,8 @@ local function check_provider(self)
   if not run then return true, kind.endpoint and "not asked here: `apsis doctor` asks its endpoint" or nil end
   ok, message = findable(self, run)
   if ok then ok, message = has_script(self, run) end
-  if not ok then return nil, "provider: " .. message, 4 end
+  if ok then message = programs.provider_lacks(self.world, start_of(self)) end
+  if message then return nil, "provider: " .. message, 4 end
   local found = "its command is found, not run: " .. shown_line(kind.line and kind.line(self.world, spec) or run)
   local uncounted = providers.uncounted(spec, self.manifest.budget)
   if not uncounted then return true, found end
@@ -302,7 +309,9 @@ local all = {
 }
 
 -- The checks of a session in order, { check, ok, detail, code, note } each; what needs git is left out if git failed.
-function checks.perform(self)
+-- baseline: the newest one, or nil.
+function checks.perform(self, baseline)
+  self.baseline = baseline
   local results = { { check = "manifest", ok = true, detail = self.manifest.path } }
   for _, check in ipairs(all) do
     if (self.world or not check.needs_world) and (not check.when or check.when(self)) then

@@ -43,15 +43,18 @@ local function summary(results)
 end
 
 -- The next commands, as typed from here.
-local function next_text(dir)
-  local seen, at = reader.open(dir), show.at(dir)
-  local measured = seen and seen.history.newest_baseline and seen.history.newest_baseline.value
+local function next_text(dir, baseline)
+  local at = show.at(dir)
+  local measured = baseline and baseline.value
   return "next: " .. (measured and "" or ("apsis baseline%s && "):format(at)) .. "apsis run" .. at
 end
 
 function setup.run(args)
   local self, message, code = session.configure(args.dir)
-  local results = self and checks.perform(self) or { { check = "manifest", ok = false, detail = message, code = code } }
+  local seen = self and reader.open(args.dir)
+  local baseline = seen and seen.history.newest_baseline
+  local results = self and checks.perform(self, baseline)
+    or { { check = "manifest", ok = false, detail = message, code = code } }
   if self then self:close() end
   if args.json then
     print(json.encode(json.array(results)))
@@ -59,7 +62,7 @@ function setup.run(args)
   end
   print_results(results)
   local failed = first_failure(results)
-  if failed == 0 then print(next_text(args.dir)) end
+  if failed == 0 then print(next_text(args.dir, baseline)) end
   return failed, failed ~= 0 and summary(results) or nil
 end
 
