@@ -22,7 +22,8 @@
 #include "trip.h"
 
 static char dir[] = "/tmp/apsis-test-state-XXXXXX";
-static int fail_sync, fail_write, fail_close, file_syncs;
+static int fail_sync, fail_write, fail_close, file_syncs, folder_syncs; /* fail_sync: the errno */
+static int link_made; /* link: how many names its result is about: 0: it works; 1: it fails; 2: it fails, but is made */
 static long long interrupted = -1, at_most = -1; /* writev: how often it fails with EINTR; the most bytes it writes */
 static const char *lose, *replace_by;            /* files that vanish, or are replaced, as soon as they are locked */
 
@@ -30,7 +31,7 @@ static const char *lose, *replace_by;            /* files that vanish, or are re
 int fdatasync(int fd)
 {
     if (fail_sync) {
-        errno = EIO;
+        errno = fail_sync;
         return -1;
     }
     return (int)syscall(SYS_fdatasync, fd);
@@ -39,10 +40,10 @@ int fdatasync(int fd)
 int fsync(int fd)
 {
     struct stat st;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        file_syncs++;
+    if (fstat(fd, &st) == 0)
+        ++*(S_ISREG(st.st_mode) ? &file_syncs : &folder_syncs);
     if (fail_sync) {
-        errno = EIO;
+        errno = fail_sync;
         return -1;
     }
     return (int)syscall(SYS_fsync, fd);
@@ -74,6 +75,14 @@ int close(int fd)
     return fail_close ? -1 : result;
 }
 
+int link(const char *from, const char *to)
+{
+    int result = link_made == 1 ? -1 : (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+    if (link_made != 0)
+        errno = ETIMEDOUT;
+    return link_made == 0 ? result : -1;
+}
+
 int flock(int fd, int how)
 {
     int result = (int)syscall(SYS_flock, fd, how);
@@ -87,9 +96,9 @@ int flock(int fd, int how)
 
 static const char *in_dir(const char *name)
 {
-    static char path[4][200];
+    static char path[16][200];
     static int next;
-    char *out = path[next++ % 4];
+    char *out = path[next++ % 16];
     snprintf(out, sizeof path[0], "%s/%s", dir, name);
     return out;
 }
@@ -104,7 +113,7 @@ static void put(const char *path, const char *bytes, size_t count)
 /* Whether the file at path contains exactly this. */
 static int holds(const char *path, const char *bytes, size_t count)
 {
-    char found[4096];
+    char found[16384];
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return 0;
@@ -228,7 +237,7 @@ static void test_torn(void)
     ok(ap_state_journal_open(&journal, &torn, path, &err) == 0 && file_syncs == 0, "a whole journal needs no sync");
     ap_state_journal_close(&journal);
     put(path, "a\nb", 3);
-    fail_sync = 1;
+    fail_sync = EIO;
     ok(ap_state_journal_open(&journal, &torn, path, &err) != 0 && strcmp(err.code, "EIO") == 0,
         "a cut that cannot be synced is an error");
     fail_sync = 0;
@@ -306,7 +315,7 @@ static void test_append(void)
     ok(failed && strcmp(err.code, "ENOSPC") == 0 && holds(path, "one\n\ntwo\n", 9),
         "a full disk leaves nothing of the line");
 
-    fail_sync = 1;
+    fail_sync = EIO;
     ok(ap_state_journal_append(&journal, "lost", 4, &err) != 0 && strcmp(err.code, "EIO") == 0,
         "a failed sync is an error");
     fail_sync = 0;
@@ -326,6 +335,120 @@ static void test_append(void)
 }
 
 /* Appends until it is killed; the rest must be whole lines, in order, with at most one torn. */
+/* A journal with one line of 9,000 bytes, which is more than is copied at once. */
+static struct ap_state_journal of_others(void)
+{
+    static char line[9000];
+    struct ap_state_journal journal;
+    struct ap_state_torn torn;
+    memset(line, 'x', sizeof line);
+    unlink(in_dir("others"));
+    ok(ap_state_journal_open(&journal, &torn, in_dir("others"), NULL) == 0 &&
+            ap_state_journal_append(&journal, line, sizeof line, NULL) == 0,
+        "a journal with a long line");
+    return journal;
+}
+
+static int holds_long_line(const char *path)
+{
+    static char line[9001];
+    memset(line, 'x', sizeof line);
+    line[9000] = '\n';
+    return holds(path, line, sizeof line);
+}
+
+/* What other programs do to the file of an open journal. */
+static void test_others(void)
+{
+    struct ap_state_torn torn;
+    struct ap_err err = {0};
+    const char *path = in_dir("others"), *kept = in_dir("others.kept");
+    struct ap_state_journal journal = of_others();
+    truncate(path, 9000);
+    ok(ap_state_journal_append(&journal, "a", 1, &err) != 0 && strcmp(err.code, "EOTHER") == 0 &&
+            strstr(err.message, "another program has changed it") != NULL && access(kept, F_OK) != 0,
+        "no line is appended to a journal that another program has changed: %s", err.message);
+    ap_state_journal_close(&journal);
+    ap_state_journal_close(&journal);
+    ok(journal.fd == -1 && journal.path == NULL, "closing it twice is closing it once");
+    journal = of_others();
+    unlink(path);
+    file_syncs = 0;
+    ok(ap_state_journal_append(&journal, "a", 1, &err) != 0 && strcmp(err.code, "EOTHER") == 0 &&
+            strstr(err.message, "has removed it; the lines that were in it are in") != NULL && holds_long_line(kept) &&
+            file_syncs == 1,
+        "the lines of one that was removed are saved, and synced: %s", err.message);
+    ok(ap_state_journal_append(&journal, "a", 1, &err) != 0 && strcmp(err.code, "EIO") == 0 && access(path, F_OK) != 0,
+        "and it takes no more");
+    ap_state_journal_close(&journal);
+    unlink(kept);
+    journal = of_others();
+    put(in_dir("new"), "other\n", 6);
+    rename(in_dir("new"), path);
+    mkdir(kept, 0755);
+    ok(ap_state_journal_append(&journal, "a", 1, &err) != 0 &&
+            strstr(err.message, "has replaced it; the lines that were in it could not be saved to") != NULL &&
+            holds(path, "other\n", 6),
+        "nor one that was replaced: %s", err.message);
+    ap_state_journal_close(&journal);
+    rmdir(kept);
+    unlink(path);
+    ok(ap_state_journal_open(&journal, &torn, "/etc", &err) != 0 && strcmp(err.code, "EISDIR") == 0,
+        "a folder in the root is no journal");
+}
+
+/* The folders of a new name are synced: its own, and the one above, as its own may be new too. */
+static void test_folders(void)
+{
+    static const struct {
+        const char *path;
+        int syncs;
+    } cases[] = {{"folders", 1}, {"./folders", 1}, {"../folders/folders", 2}};
+    struct ap_state_journal journal;
+    struct ap_state_torn torn;
+    struct ap_err err = {0};
+    char before[300];
+    ok(getcwd(before, sizeof before) != NULL && mkdir(in_dir("folders"), 0755) == 0 && chdir(in_dir("folders")) == 0,
+        "in a folder");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        folder_syncs = 0;
+        ok(ap_state_journal_open(&journal, &torn, cases[i].path, &err) == 0 && folder_syncs == cases[i].syncs,
+            "%s: %d folders are synced", cases[i].path, folder_syncs);
+        ap_state_journal_close(&journal);
+        unlink("folders");
+    }
+    static const int codes[] = {EINVAL, ENOTSUP, EIO};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        fail_sync = codes[i];
+        int result = ap_state_journal_open(&journal, &torn, "folders", &err);
+        fail_sync = 0;
+        ok(result == (codes[i] == EIO ? -1 : 0), "a folder whose sync fails (%s)", strerror(codes[i]));
+        if (result == 0)
+            ap_state_journal_close(&journal);
+        unlink("folders");
+    }
+    ok(chdir(before) == 0 && rmdir(in_dir("folders")) == 0, "back");
+}
+
+/* Over NFS a name may have been made though link fails. */
+static void test_publish(void)
+{
+    struct ap_err err = {0};
+    const char *path = in_dir("published");
+    int entries = count_entries(dir);
+    ok(ap_state_publish(path, "one", 3, &err) == 0 && holds(path, "one", 3), "a file is published");
+    ok(ap_state_publish(path, "two", 3, &err) != 0 && strcmp(err.code, "EEXIST") == 0 && holds(path, "one", 3),
+        "once");
+    unlink(path);
+    link_made = 1;
+    ok(ap_state_publish(path, "one", 3, &err) != 0 && strcmp(err.code, "ETIMEDOUT") == 0 && access(path, F_OK) != 0,
+        "a name that cannot be made is an error: %s", err.message);
+    link_made = 2;
+    ok(ap_state_publish(path, "one", 3, &err) == 0 && holds(path, "one", 3), "but not one that was made all the same");
+    link_made = 0;
+    ok(count_entries(dir) == entries + 1 && unlink(path) == 0, "nothing else is left");
+}
+
 static void test_killed(void)
 {
     struct ap_state_journal journal;
@@ -513,6 +636,9 @@ int main(void)
     test_lock();
     test_torn();
     test_append();
+    test_others();
+    test_folders();
+    test_publish();
     test_killed();
     test_lines();
     test_replace();
