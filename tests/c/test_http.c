@@ -13,7 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "http/curllib.h"
 #include "http/http.h"
+#include "http/httptext.h"
 #include "tap.h"
 
 static int listener;
@@ -245,6 +247,84 @@ static void large_heads(void)
     }
 }
 
+/* Lines of a head after its first, as libcurl hands them over, and the fields they make, each with a | after it. */
+static void head_lines(void)
+{
+    static const struct {
+        const char *lines[3], *fields;
+    } cases[] = {
+        {{"a:b\r\n"}, "a|b|"},
+        {{"A-B: \t c:D \t\r\n"}, "a-b|c:D|"},
+        {{"a:\r\n"}, "a||"},
+        {{"a b\r\n"}, ""},
+        {{": b\r\n"}, ""},
+        {{" a: b\r\n"}, ""},
+        {{"\ta: b\r\n"}, ""},
+        {{"a:b\r\n", " c\r\n"}, "a|b c|"},
+        {{"a:b\r\n", "\tc: d\r\n"}, "a|b c: d|"},
+        {{"a:b\n", "\n", "c:d\n"}, "a|b|"},
+        {{"a:b\r\n", "\r\n", "HTTP/1.1 200 OK\r\n"}, ""},
+        {{"a:b\r\n", "\r\n", "HTTP"}, "a|b|"},
+        {{"a:b\r\n", "\r\n", "HTTP/"}, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ap_http_head head = {0};
+        char fields[100] = "";
+        int result = ap_httptext_line(&head, "HTTP/1.1 200 OK\r\n", 17);
+        for (int l = 0; l < 3 && cases[i].lines[l] != NULL; l++)
+            result |= ap_httptext_line(&head, cases[i].lines[l], strlen(cases[i].lines[l]));
+        for (size_t at = 0; at < head.fields.used; at += strlen(head.fields.bytes + at) + 1)
+            snprintf(fields + strlen(fields), 50, "%s|", head.fields.bytes + at);
+        ok(result == 0 && strcmp(fields, cases[i].fields) == 0, "lines of a head, %zu: %s", i, fields);
+        ap_buf_dispose(&head.fields);
+    }
+    struct ap_http_head head = {0};
+    ap_httptext_line(&head, "HTTP/1.1 200 OK\r\n", 17);
+    ap_httptext_line(&head, "a:b\0c", 5);
+    ok(head.fields.used == 6 && memcmp(head.fields.bytes, "a\0b c", 6) == 0, "a NUL byte in a value is a space");
+    ap_buf_dispose(&head.fields);
+}
+
+static void urls(void)
+{
+    static const struct {
+        const char *url;
+        bool loopback;
+    } cases[] = {
+        {"http://localhost:80/", true},
+        {"http://LocalHost", true},
+        {"http://a.LOCALHOST", true},
+        {"https://127.0.0.1", true},
+        {"http://127.9.9.9", true},
+        {"http://[::1]:80", true},
+        {"http://[::2]", false},
+        {"http://alocalhost", false},
+        {"http://localhost.example", false},
+        {"http://a.localhosts", false},
+        {"http://127.example", false},
+        {"http://128.0.0.1", false},
+        {"http://12.7.0.1", false},
+    };
+    struct ap_http_url url_of = {0};
+    struct ap_err err = {0};
+    char text[] = "a\tb\x7f\xc3\xa4";
+    ok(ap_curllib_load(&err) == 0, "libcurl");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        ok(ap_httptext_url(&url_of, cases[i].url, &err) == 0 && url_of.loopback == cases[i].loopback, "%s is %s",
+            cases[i].url, cases[i].loopback ? "this machine" : "another");
+    ap_httptext_clean(text);
+    ok(strcmp(text, "a?b?\xc3\xa4") == 0, "control characters are not shown");
+    ok(ap_httptext_url(&url_of, "https://u:p@h/a?key=1#f", &err) == 0 && strcmp(url_of.shown, "https://h/a") == 0,
+        "what may be secret is not shown: %s", url_of.shown);
+    ok(ap_httptext_url(&url_of, "ftp://h/a?key#f", &err) != 0 && strcmp(err.code, "EURL") == 0 &&
+            strcmp(err.message, "url ftp://h/a: only http and https are supported") == 0,
+        "%s", err.message);
+    ok(ap_httptext_url(&url_of, "file:///etc", &err) != 0 && strstr(err.message, "only http and https") != NULL, "%s",
+        err.message);
+    ok(ap_httptext_url(&url_of, "http://u:p@h:x", &err) != 0 && strncmp(err.message, "url: ", 5) == 0, "%s", err.message);
+    ok(ap_httptext_url(&url_of, "http:///?x", &err) != 0 && strstr(err.message, "only http") == NULL, "%s", err.message);
+}
+
 static void left_behind(void)
 {
     struct ap_http_spec spec = plain();
@@ -281,6 +361,8 @@ static void left_behind(void)
 int main(void)
 {
     server_open();
+    head_lines();
+    urls();
     responses(1 << 20);
     responses(1);
     requests();

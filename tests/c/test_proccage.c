@@ -89,6 +89,7 @@ static int put(const char *tmpdir, int with_kernel)
         unsetenv("TMPDIR");
     kernel = with_kernel;
     int before = entries_of("/proc/self/fd");
+    errno = EINVAL; /* left over: it means nothing unless a call fails */
     int result = ap_proc_cage(program, size, &err);
     int opened = entries_of("/proc/self/fd") - before;
     bool again = ap_proc_cage("other", 5, NULL) == 0;
