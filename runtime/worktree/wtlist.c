@@ -109,7 +109,7 @@ static int copy_below(struct building *b, size_t from, bool hidden)
     const struct ap_wtlist *old = b->old;
     const struct ap_wtlist_entry *directory = &old->entries[from];
     const char *prefix = ap_wtlist_path(old, directory);
-    size_t hidden_below = 0; /* length of the path of the hidden directory that we are in */
+    size_t hidden_below = 0; /* length of the path that was hidden last, and what is below it with it */
     const char *hider = NULL;
     for (size_t i = from + 1; i < old->count; i++) {
         const struct ap_wtlist_entry *entry = &old->entries[i];
@@ -118,7 +118,7 @@ static int copy_below(struct building *b, size_t from, bool hidden)
             break;
         bool inside = hider != NULL && strncmp(path, hider, hidden_below) == 0 && path[hidden_below] == '/';
         bool here = hidden || inside || is_hidden(b->hide, path);
-        if (here && !inside && entry->mode == GIT_FILEMODE_TREE) {
+        if (here && !inside) {
             hider = path;
             hidden_below = entry->length;
         }

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define TRIP_WITHOUT_WRITE
 #include "tap.h"
 #include "trip.h"
 

@@ -44,6 +44,20 @@ int fstatat(int parent, const char *restrict path, struct stat *restrict st, int
     return trips() ? -1 : freeze((int)syscall(SYS_newfstatat, parent, path, st, flags), st);
 }
 
+/* What the file system does with a mapping: as it is; its times do not show the writes, or do; it has none. */
+static enum { MAPPED, MAPPED_UNSEEN, MAPPED_SEEN, MAPPED_REFUSED } mapped;
+
+void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t from)
+{
+    if (mapped == MAPPED_UNSEEN && fd >= 0)
+        flags = MAP_PRIVATE;
+    if (mapped == MAPPED_SEEN && fd >= 0)
+        futimens(fd, NULL);
+    if (mapped == MAPPED_REFUSED && fd >= 0)
+        return MAP_FAILED;
+    return (void *)syscall(SYS_mmap, at, size, protection, flags, fd, from);
+}
+
 static int descriptors(void)
 {
     int count = 0;
@@ -146,6 +160,146 @@ static void test_hidden(struct ap_worktree *worktree, const git_oid *tree)
         "nor one to the tree");
 }
 
+/* How many files are found as touched. */
+static int touched(struct ap_worktree *worktree)
+{
+    struct ap_buf out = {0};
+    int count = ap_worktree_changes(&out, worktree, true, &err), field = 0;
+    for (size_t at = 0; at < out.used; at += strlen(out.bytes + at) + 1)
+        count += field++ % 7 == 1 && strcmp(out.bytes + at, "touched") == 0;
+    ap_buf_dispose(&out);
+    return count;
+}
+
+static void move(const char *from, const char *to)
+{
+    if (renameat(root, from, root, to) != 0)
+        ok(false, "%s becomes %s", from, to);
+}
+
+static const char *const nested[] = {"d/x/a", "d/x/s/b", "d/x/t", "d/xa", "d/y", "d-/q", "d0/z"};
+enum { NESTED = sizeof nested / sizeof nested[0] };
+
+/* What is there of the tree of the paths `nested`, a letter for each of its files. */
+static const char *nested_there(void)
+{
+    static char there[NESTED + 1];
+    int count = 0;
+    for (size_t i = 0; i < NESTED; i++)
+        if (faccessat(root, nested[i], F_OK, 0) == 0)
+            there[count++] = nested[i][strlen(nested[i]) - 1];
+    there[count] = '\0';
+    return there;
+}
+
+/* Hidden paths below folders that stay as they were from one checkout to the next. */
+static void test_hidden_below(struct ap_worktree *worktree)
+{
+    static const struct {
+        const char *hide[3], *there;
+    } cases[] = {{{"d/x"}, "ayqz"}, {{"d/x/s"}, "atayqz"}, {{"d/x/a", "d/x/s"}, "tayqz"}, {{"d"}, "qz"},
+        {{"d/x", "d/x/s", "d/y"}, "aqz"}, {{"d/x/a", "d/xa"}, "btyqz"}, {{"d/x/s", "d/y"}, "ataqz"}};
+    git_repository *repo = open_objects();
+    struct ap_gitlib_edit edits[NESTED];
+    struct ap_worktree_done did;
+    git_oid tree, written;
+    for (size_t i = 0; i < NESTED; i++) {
+        edits[i] = (struct ap_gitlib_edit){.path = nested[i], .mode = 0100644};
+        ap_gitlib_write(&edits[i].id, repo, "x", 1, GIT_OBJECT_BLOB);
+    }
+    ok(ap_gitlib_edit_tree(&tree, repo, NULL, edits, NESTED, &err) == 0, "folders in folders");
+    ap_gitlib.repository_free(repo);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *hide[3];
+        size_t count = 0;
+        while (count < 3 && cases[i].hide[count] != NULL) {
+            hide[count] = cases[i].hide[count];
+            count++;
+        }
+        ok(ap_worktree_checkout(&did, worktree, &tree, NULL, 0, &err) == 0 &&
+                strcmp(nested_there(), "abtayqz") == 0 && strcmp(changes(worktree), "") == 0,
+            "all is there");
+        ok(ap_worktree_checkout(&did, worktree, &tree, hide, count, &err) == 0 &&
+                strcmp(nested_there(), cases[i].there) == 0 && strcmp(changes(worktree), "") == 0 &&
+                ap_worktree_write_all(&written, worktree, &err) == 0 && memcmp(&written, &tree, sizeof tree) == 0,
+            "but what %zu paths hide (%s ...): %s", count, hide[0], nested_there());
+    }
+}
+
+/* What only somebody who asks for what was touched gets to know. */
+static void test_touched(struct ap_worktree *worktree, const git_oid *tree)
+{
+    struct ap_worktree_done did;
+    struct ap_buf out = {0};
+    ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0, "checked out");
+    for (int i = 0; i < 10; i++) {
+        char name[30];
+        snprintf(name, sizeof name, "d0/f%d", i);
+        unlinkat(root, name, 0);
+    }
+    mkdirat(root, "e", 0755);
+    mkdirat(root, "g", 0755);
+    mkdirat(root, "g/e", 0755);
+    ok(ap_worktree_changes(&out, worktree, true, &err) == 0, "changes");
+    int empty = 0, field = 0;
+    for (size_t at = 0; at < out.used; at += strlen(out.bytes + at) + 1)
+        if (field++ % 7 == 0)
+            empty += strcmp(out.bytes + at, "e") == 0 ? 1 : strcmp(out.bytes + at, "g/e") == 0 ? 2 : 0;
+    ok(field == 12 * 7 && empty == 3, "empty folders are added, those of the tree are not: %d", field / 7);
+    ap_buf_dispose(&out);
+    ok(strstr(changes(worktree), "added") == NULL, "nobody else is shown them");
+    ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && did.removed == 2 && did.written == 10, "back");
+    if (geteuid() == 0)
+        ok(fchownat(root, "d0/f1", 1, 1, 0) == 0 &&
+                ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && did.written == 1,
+            "a file that is somebody else's is written again");
+}
+
+/* A worktree whose watch has the descriptor 0. */
+static void test_watch_zero(const git_oid *tree)
+{
+    git_repository *repo = open_objects();
+    struct ap_worktree *worktree;
+    struct ap_worktree_done did;
+    char path[300];
+    int before = descriptors(), there = root, input = fcntl(0, F_DUPFD_CLOEXEC, 10);
+    snprintf(path, sizeof path, "%s/zero", dir);
+    ok(ap_worktree_open(&worktree, repo, path, &err) == 0 &&
+            ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0,
+        "another worktree");
+    root = open(path, O_DIRECTORY);
+    close(0);
+    ok(ap_worktree_watch(worktree, &err) == 0 && fcntl(0, F_GETFD) >= 0, "is watched by descriptor 0");
+    move("d1", "d9");
+    move("d9", "d1");
+    ok(ap_worktree_watch(worktree, &err) == 0 && touched(worktree) == 0, "once more");
+    move("d1", "d9");
+    move("d9", "d1");
+    ok(touched(worktree) == 10, "which sees what is moved");
+    ap_worktree_close(worktree);
+    ok(fcntl(0, F_GETFD) < 0, "and is closed in the end");
+    close(root);
+    root = there;
+    dup2(input, 0);
+    close(input);
+    ap_gitlib.repository_free(repo);
+    ok(descriptors() == before, "no descriptor is left");
+}
+
+/* Whether a file's times show what a mapping of it writes, by what the file system does. */
+static void test_times(void)
+{
+    mapped = MAPPED_UNSEEN;
+    ok(!ap_dirtree_times_prove(root), "where they do not");
+    mapped = MAPPED_SEEN;
+    ok(ap_dirtree_times_prove(root), "where they do");
+    put(".apsis-times", "in the way");
+    ok(!ap_dirtree_times_prove(root), "where it cannot be tried");
+    mapped = MAPPED_REFUSED;
+    ok(!ap_dirtree_times_prove(root) && faccessat(root, ".apsis-times", F_OK, 0) != 0, "where nothing can be mapped");
+    mapped = MAPPED;
+}
+
 static void test_hostile(struct ap_worktree *worktree, const git_oid *tree)
 {
     struct ap_worktree_done did;
@@ -176,23 +330,6 @@ static void test_hostile(struct ap_worktree *worktree, const git_oid *tree)
     ok(access(outside, F_OK) == 0, "and nothing outside was touched");
     ok(ap_dirtree_open(root, "../outside") < 0 && ap_dirtree_open(root, "d1/../../outside") < 0,
         "dot-dot leads nowhere");
-}
-
-/* How many files are found as touched. */
-static int touched(struct ap_worktree *worktree)
-{
-    struct ap_buf out = {0};
-    int count = ap_worktree_changes(&out, worktree, true, &err), field = 0;
-    for (size_t at = 0; at < out.used; at += strlen(out.bytes + at) + 1)
-        count += field++ % 7 == 1 && strcmp(out.bytes + at, "touched") == 0;
-    ap_buf_dispose(&out);
-    return count;
-}
-
-static void move(const char *from, const char *to)
-{
-    if (renameat(root, from, root, to) != 0)
-        ok(false, "%s becomes %s", from, to);
 }
 
 /* How many events that nobody has read yet the kernel keeps. */
@@ -435,15 +572,29 @@ static int write_whole(struct ap_err *error)
 
 static int changes_whole(struct ap_err *error)
 {
+    static const char wanted[] =
+        "d0/f1\0modified\000100644\0005\0\000100644\0\0d0/new\0added\000100644\0001\0\0\0\0"
+        "d1/f10\0deleted\0\0000\0\000100644\0\0link\0added\000120000\0002\0d0\0\0";
     struct ap_buf out = {0};
     restore(&full);
     edit();
-    int result = ap_worktree_changes(&out, tripped, false, error), count = 0;
+    int result = ap_worktree_changes(&out, tripped, false, error);
     trip_rest();
-    for (size_t at = 0; at < out.used; at++)
-        count += out.bytes[at] == '\0';
+    bool whole = out.used == sizeof wanted && memcmp(out.bytes, wanted, sizeof wanted) == 0;
     ap_buf_dispose(&out);
-    return result != 0 ? TRIP_REFUSED : count == 4 * 7 ? 0 : 1;
+    return result != 0 ? TRIP_REFUSED : whole ? 0 : 1;
+}
+
+static int watch_whole(struct ap_err *error)
+{
+    restore(&full);
+    int result = ap_worktree_watch(tripped, error);
+    trip_rest();
+    if (result != 0)
+        return TRIP_REFUSED;
+    move("d1", "d9");
+    move("d9", "d1");
+    return touched(tripped) == 10 ? 0 : 1;
 }
 
 static void test_each_call(struct ap_worktree *worktree, const git_oid *tree)
@@ -458,6 +609,7 @@ static void test_each_call(struct ap_worktree *worktree, const git_oid *tree)
     trip_each("changes", changes_whole);
     trip_each("write_all", write_whole);
     trip_each("checkout", checkout_whole);
+    trip_each_of("watch", watch_whole, false);
     dup2(input, 0);
     close(input);
     trip_interrupt("changes", changes_whole);
@@ -483,6 +635,10 @@ int main(void)
     ap_gitlib.repository_free(repo);
     test_cycle(worktree, &tree);
     test_hidden(worktree, &tree);
+    test_hidden_below(worktree);
+    test_touched(worktree, &tree);
+    test_watch_zero(&tree);
+    test_times();
     test_hostile(worktree, &tree);
     test_moved(worktree, &tree);
     test_deep(worktree);

@@ -110,6 +110,33 @@ int unlinkat(int folder, const char *path, int flags)
     return trips() ? -1 : (int)syscall(SYS_unlinkat, folder, path, flags);
 }
 
+int symlinkat(const char *target, int folder, const char *path)
+{
+    return trips() ? -1 : (int)syscall(SYS_symlinkat, target, folder, path);
+}
+
+ssize_t readlinkat(int folder, const char *path, char *bytes, size_t room)
+{
+    return trips() ? -1 : syscall(SYS_readlinkat, folder, path, bytes, room);
+}
+
+int fchmod(int fd, mode_t mode)
+{
+    return trips() ? -1 : (int)syscall(SYS_fchmod, fd, mode);
+}
+
+#ifndef TRIP_WITHOUT_WRITE
+ssize_t write(int fd, const void *bytes, size_t count)
+{
+    return trips() ? -1 : syscall(SYS_write, fd, bytes, count);
+}
+
+int fsync(int fd)
+{
+    return trips() ? -1 : (int)syscall(SYS_fsync, fd);
+}
+#endif
+
 #ifndef TRIP_WITHOUT_STAT
 int fstat(int fd, struct stat *st)
 {
