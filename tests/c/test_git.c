@@ -249,6 +249,62 @@ static int clear_whole(struct ap_err *error)
     return result != 0 ? result : locks.removed != 2 - there ? 1 : there > 0 ? TRIP_REFUSED : 0;
 }
 
+static git_oid moved_to[2];
+
+static void remove_new_ref(void)
+{
+    char path[300];
+    ap_gitref_delete(ap_git_repository(tripped), "refs/heads/n/e", &err);
+    snprintf(path, sizeof path, "%s/.git/refs/heads/n", dir);
+    rmdir(path);
+}
+
+/* In a folder that is new, too. */
+static int set_whole(struct ap_err *error)
+{
+    static int turn;
+    int at = trip_at, zero_at = trip_zero_at;
+    git_oid now;
+    const git_oid *to = &moved_to[turn++ % 2];
+    trip_rest();
+    remove_new_ref();
+    trip_at = at;
+    trip_zero_at = zero_at;
+    int result =
+        ap_gitref_set(ap_git_repository(tripped), "refs/heads/n/e", to, AP_GITREF_ANYTHING, NULL, "x", error);
+    trip_rest();
+    if (result != 0)
+        return TRIP_REFUSED;
+    return ap_gitref_read(&now, ap_git_repository(tripped), "refs/heads/n/e", &err) == 0 &&
+                   memcmp(&now, to, sizeof now) == 0
+               ? 0
+               : 1;
+}
+
+/* A ref is not there as long as the folders above it may be lost. */
+static void test_syncs(struct ap_git *git)
+{
+    static const char *const folders[] = {"/objects", "/refs", "/refs/heads"};
+    static const int codes[] = {EIO, EINVAL, ENOTSUP};
+    git_oid tree;
+    tripped = git;
+    for (int i = 0; i < 2; i++) {
+        edit(&tree, git, NULL, "a", i == 0 ? "first" : "second");
+        moved_to[i] = commit(git, &tree, NULL);
+    }
+    for (size_t i = 0; i < 9; i++) {
+        trip_unsynced = folders[i / 3];
+        trip_unsynced_errno = codes[i % 3];
+        remove_new_ref();
+        int result = ap_gitref_set(
+            ap_git_repository(git), "refs/heads/n/e", &moved_to[i % 2], AP_GITREF_ANYTHING, NULL, "x", &err);
+        ok(codes[i % 3] != EIO ? result == 0 : result != 0 && strcmp(err.code, "EIO") == 0,
+            "a ref, where %s gives %s when it is synced", trip_unsynced, strerror(trip_unsynced_errno));
+    }
+    trip_unsynced = NULL;
+    remove_new_ref();
+}
+
 static void test_each_call(struct ap_git *git)
 {
     char path[300];
@@ -258,6 +314,8 @@ static void test_each_call(struct ap_git *git)
     int input = fcntl(0, F_DUPFD_CLOEXEC, 10);
     close(0); /* so that the first descriptor is 0, which is one like any other */
     trip_each("clear_locks", clear_whole);
+    trip_each_of("set", set_whole, true);
+    remove_new_ref();
     dup2(input, 0);
     close(input);
 }
@@ -279,6 +337,7 @@ int main(void)
     test_identity(git);
     test_writes_beside_gc(git);
     test_write_that_fails(git);
+    test_syncs(git);
     test_each_call(git);
     ap_git_close(git);
     char command[100];

@@ -321,8 +321,10 @@ static void urls(void)
         "%s", err.message);
     ok(ap_httptext_url(&url_of, "file:///etc", &err) != 0 && strstr(err.message, "only http and https") != NULL, "%s",
         err.message);
-    ok(ap_httptext_url(&url_of, "http://u:p@h:x", &err) != 0 && strncmp(err.message, "url: ", 5) == 0, "%s", err.message);
-    ok(ap_httptext_url(&url_of, "http:///?x", &err) != 0 && strstr(err.message, "only http") == NULL, "%s", err.message);
+    ok(ap_httptext_url(&url_of, "http://u:p@h:x", &err) != 0 && strncmp(err.message, "url: ", 5) == 0, "%s",
+        err.message);
+    ok(ap_httptext_url(&url_of, "http:///?x", &err) != 0 && strstr(err.message, "only http") == NULL, "%s",
+        err.message);
 }
 
 static void left_behind(void)

@@ -33,7 +33,8 @@ return {
     "build/tests/replay_fuzz_json", "build/tests/replay_fuzz_yaml", "build/tests/replay_fuzz_regex",
     "tests/lua/archive.lua",
     "tests/cli/bad_manifest.t" },
-  ["runtime/git"] = { "build/tests/test_git", "tests/lua/git_calls.lua", "tests/lua/branch.lua",
+  ["runtime/git"] = { "build/tests/test_git", "build/tests/test_gitcalls", "tests/lua/git_calls.lua",
+    "tests/lua/branch.lua",
     "tests/lua/goals/sync.lua", "tests/lua/goals/memory_store.lua", "tests/lua/git.lua", "tests/lua/anchors.lua",
     "tests/cli/bad_repository.t", "tests/cli/anchors.t", "tests/cli/bad_disk.t", "tests/cli/bad_leavings.t" },
   ["runtime/host"] = { "tests/lua/host.lua", "tests/lua/contract.lua", "tests/cli/errors.t", "tests/cli/bad_strategy.t",
@@ -48,6 +49,6 @@ return {
     "tests/cli/bad_disk.t" },
   ["runtime/wait"] = { "build/tests/test_wait", "tests/lua/wait.lua", "tests/lua/process.lua", "tests/lua/http.lua",
     "tests/lua/contract.lua" },
-  ["runtime/worktree"] = { "build/tests/test_worktree", "tests/lua/git.lua", "tests/cli/bad_provider.t",
-    "tests/cli/bad_leavings.t" },
+  ["runtime/worktree"] = { "build/tests/test_worktree", "build/tests/test_gitcalls", "tests/lua/git.lua",
+    "tests/cli/bad_provider.t", "tests/cli/bad_leavings.t" },
 }
