@@ -123,6 +123,66 @@ tap.test("sums keep whether they are whole numbers, whatever they are", function
   tap.equal(packed.restore(history.new(direction.new { name = "score" }, source), text, 1), false)
 end)
 
+-- What the restore of a text gives whose head is changed so, over the same numbers.
+local function restored(text, source, change)
+  local stop = text:find("\n", 1, true)
+  local head = json.decode(text:sub(1, stop - 1), true)
+  change(head)
+  return packed.restore(history.new(metric, source), json.encode(head) .. text:sub(stop), 1)
+end
+
+tap.test("a head in which anything is missing, or is not what it must be, is of no use", function()
+  local texts = texts_of(1, 90)
+  write(texts, 90)
+  local source = journal.reader(path)
+  local text = text_of(fold(history.new(metric, source), source))
+  tap.equal(restored(text, source, function() end), true)
+  for name, wrong in pairs { count = { "x", -1, 1.5, false }, last_experiment = { "x", false }, run = { "x", false },
+    since_kept = { "x", false }, since_best = { "x", false }, began = { "x", false }, terms = { "x", false },
+    marks = { "x", -1, 0, 1e6, false }, kept = { "x", -1, 0, 1e6, false }, moved = { "x", -1, 1 }, gain = { 1 },
+    bar = { "x" }, judged = { 1 }, outcomes = { "x", { kept = "x" }, { kept = -1 }, false },
+    epochs = { "x", { "x" }, { {} }, false }, more = { "x", { c0001 = "x" }, { c0001 = { "x" } }, false },
+    records = { "x", { best = "x" }, { best = {} }, { best = { at = -1 } }, { best = { at = "x" } }, false },
+    totals = { "x", {}, false }, run_totals = { "x", {}, false } } do
+    for index, value in ipairs(wrong) do
+      tap.equal(restored(text, source, function(head) head[name] = value or nil end), false, name .. " " .. index)
+    end
+  end
+  for _, name in ipairs { "from", "name", "direction" } do
+    tap.equal(restored(text, source, function(head) head.epochs[1][name] = nil end), false, name)
+    tap.equal(restored(text, source, function(head) head.epochs[1][name] = true end), false, name)
+  end
+  for key in pairs(history.new(metric, source).totals) do
+    for _, name in ipairs { "totals", "run_totals" } do
+      tap.equal(restored(text, source, function(head) head[name][key] = 5 end), false, key)
+      tap.equal(restored(text, source, function(head) head[name][key] = "x" end), false, key)
+    end
+  end
+  for _, key in ipairs { "version", "metric", "direction", "epsilon", "of_branch" } do
+    tap.equal(restored(text, source, function(head) head.terms[key] = nil end), false, key)
+  end
+  tap.equal(restored(text, source, function(head) head.records.best.retained = "x" end), false)
+  tap.equal(restored(text, source, function(head) head.records.best.at = 1000 end), false)
+  for _, cut in ipairs { "", "\n", "{}\n", "[]\n", "1\n", text:sub(1, -2), text .. "x" } do
+    tap.equal(packed.restore(history.new(metric, source), cut, 1), false, cut:sub(1, 9))
+  end
+  tap.equal(packed.restore(history.new(metric, source), "before" .. text, 7), true)
+  source:close()
+end)
+
+tap.test("the first baseline's metric is that of the first lines, given or not", function()
+  write { '{"experiment":0,"candidate":"c0000","outcome":"baseline","primary_metric":1,"metric":"loss","direction":"lower"}',
+    '{"experiment":1,"candidate":"c0001","outcome":"kept","primary_metric":0.5}' }
+  local source = journal.reader(path)
+  local made = fold(history.new(metric, source), source)
+  local again = history.new(metric, source)
+  tap.equal(packed.restore(again, text_of(made), 1), true)
+  for _, one in ipairs { made, again } do
+    tap.equal({ #one.classes, one:at(1).measured_by.name, one:at(2).measured_by.direction }, { 1, "loss", "lower" })
+  end
+  source:close()
+end)
+
 tap.test("a run writes one when it has folded the journal, then every 4096 lines, and at its end", function()
   local line = '{"experiment":%d,"outcome":"kept","primary_metric":1,"candidate":"c%04d"}'
   local texts = { '{"experiment":0,"outcome":"baseline","primary_metric":1}' }

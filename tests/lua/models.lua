@@ -35,6 +35,12 @@ test("without models no proposal is given one, and run.models is empty", functio
   equal({ lines[2].proposal.model, lines[2].model, lines[2].notes.models }, { nil, nil, 0 })
 end)
 
+test("only ucb over several models learns", function()
+  local function learns(list, choice) return models.new(list, choice, direction.new { name = "score" }).learns end
+  equal({ learns(two, "ucb"), learns(two, "weighted"), learns({ two[1] }, "ucb"), learns(nil, "ucb") },
+    { true, false, false, false })
+end)
+
 test("what is in flight, and what the same plan asks before, is counted by model; who needs none gets none", function()
   local made, seen = models.new(two, "ucb", direction.new { name = "score" }), {}
   made.arms = { choose = function(_, _, pending)

@@ -53,6 +53,15 @@ test("what no run can repeat is refused, where it is called", function()
   equal(run "return os.execute, io and 1, debug.getinfo", nil)
 end)
 
+test("print writes to stderr, with a tab between any values", function()
+  local stderr, written = io.stderr, {}
+  io.stderr = { write = function(_, ...) written[#written + 1] = table.concat { ... } end }
+  local ok, message = pcall(run, "print(nil, 1, 'a', nil) print()")
+  io.stderr = stderr
+  assert(ok, message)
+  equal(written, { "nil\t1\ta\tnil\n", "\n" })
+end)
+
 test("setmetatable is the usual one otherwise", function()
   equal(run "return setmetatable({}, { __index = { a = 5 } }).a", 5)
   equal(run "return getmetatable(setmetatable({}, nil))", nil)

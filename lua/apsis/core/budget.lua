@@ -104,12 +104,12 @@ function Budget:needs(world, proposal)
   return self.last, tokens and usd and true or self.history.totals.asked > 0
 end
 
--- nil if what is left covers a list of needs together; else why not.
+-- nil if what is left covers a list of needs (false: none) together; else why not.
 function Budget:short_of(list, what)
   for _, kind in ipairs(estimates) do
     local limit, sum = self.limits[kind], nil
-    for index = 1, limit and list.n or 0 do
-      if list[index] then sum = (sum or 0) + list[index][kind] end
+    for _, need in ipairs(limit and list or {}) do
+      if need then sum = (sum or 0) + need[kind] end
     end
     local left = sum and self:left(kind)
     if sum and (sum > left + slack(limit) or left <= slack(limit)) then
@@ -216,7 +216,7 @@ function Budget:refuses(world, list)
     if few then return few, false end
   end
   if not self.estimates then return nil end
-  local needs = { n = #list }
+  local needs = {}
   for index, proposal in ipairs(list) do
     local asking, machines = self:needs(world, proposal), machines_for(self, proposal)
     needs[index] = (asking or machines > 0) and { tokens = asking and asking.tokens or 0,
@@ -238,7 +238,7 @@ function Budget:open(world, slot, plan)
   if plan.tokens or plan.cost then
     self:carry(-(plan.tokens or 0), -(plan.cost or 0))
     self:hold_asking(slot)
-    local short = not slot.ended and self:short_of({ needs or false, n = 1 }, "doing it again")
+    local short = not slot.ended and self:short_of({ needs or false }, "doing it again")
     if short then slot.ended, needs = { outcome = "skipped_not_selected", reason = short }, nil end
   end
   self:hold_asking(slot, needs)

@@ -88,7 +88,7 @@ local function resample(engine, slot, given)
   if engine.models.arms and not again.edits then again.model = again.model or slot.proposal.model end
   best_of.limit(engine, { again })
   local needs = engine.budget:needs(engine.world, again)
-  local short = engine.budget:short_of({ needs or false, n = 1 }, "asking again")
+  local short = engine.budget:short_of({ needs or false }, "asking again")
   if short then return nil, failed("skipped_not_selected", short) end
   slot.planned = slot.planned or proposals.brief(slot.proposal)
   engine:set_proposal(slot, again)

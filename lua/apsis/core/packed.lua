@@ -119,8 +119,8 @@ local function is_whole(history, head, numbers)
   for key, value in pairs(terms_of(history)) do
     if type(head.terms) ~= "table" or head.terms[key] ~= value then return false end
   end
-  local sizes = { head.marks, head.kept, head.moved or 0 }
-  if #sizes < 3 or not all(sizes, is_count) or numbers ~= 8 * (sizes[1] + sizes[2] + 2 * sizes[3]) then return false end
+  local sizes = { head.marks or -1, head.kept or -1, head.moved or 0 }
+  if not all(sizes, is_count) or numbers ~= 8 * (sizes[1] + sizes[2] + 2 * sizes[3]) then return false end
   for _, name in ipairs(counters) do
     if not is_number(head[name]) then return false end
   end

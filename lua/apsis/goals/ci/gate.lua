@@ -60,7 +60,7 @@ local function short_of(self)
   if needs and not known and slot.answered then
     needs = { tokens = slot.tokens / slot.answered, usd = slot.cost / slot.answered }
   end
-  short = budget:short_of({ needs or false, n = 1 }, "a repair")
+  short = budget:short_of({ needs or false }, "a repair")
   if not short and budget.estimates then budget:hold_asking(slot, needs) end
   return short
 end

@@ -1,0 +1,43 @@
+-- recording: what a recorded line says of its plan and its measurements.
+local lines = require "apsis.core.line"
+local json = require "apsis.json"
+local recording = require "apsis.core.recording"
+local tap = require "tap"
+local test, equal = tap.test, tap.equal
+
+test("the first samples are those before accept asked for more; at least one", function()
+  local function first(line)
+    line.candidate = "c5"
+    return recording.first_samples(line)
+  end
+  equal(first { primary_metric = 2 }, { 2 })
+  equal(first { samples = { 1, 2, 3 } }, { 1, 2, 3 })
+  equal(first { samples = { 1, 2, 3 }, trace = {} }, { 1, 2, 3 })
+  equal(first { samples = { 1, 2, 3 }, trace = { { id = "c5", value = 3 } } }, { 1, 2 })
+  equal(first { samples = { 1, 2, 3 }, trace = { { id = "c4", value = 3 }, { id = "c5" } } }, { 1, 2, 3 })
+  equal(first { samples = { 1, 2 }, trace = { { id = "c5", value = 1 }, { id = "c5", value = 2 } } }, { 1 })
+end)
+
+test("proposals are the same by operator, parents and what they measure; what else differs is listed", function()
+  local one = { operator = "a", parents = { "c1" } }
+  equal({ recording.same(one, { operator = "a", parents = { "c1" } }), recording.same(one, { operator = "b", parents = { "c1" } }),
+    recording.same(one, { operator = "a", parents = { "c2" } }), recording.same(one, { operator = "a", parents = { "c1", "c2" } }),
+    recording.same(one, { operator = "a" }), recording.same(one, { operator = "a", parents = { "c1" }, measure = { "c1" } }) },
+    { true, false, false, false, false, false })
+  equal(recording.differing({ parents = {}, notes = {}, title = "t" }, { title = "t" }), {})
+  equal(recording.differing({ parents = {}, notes = { a = 1 }, model = "m" }, { notes = { a = 2 } }), { "notes", "model" })
+  equal({ recording.words(nil), recording.words { wrong = "it" }, recording.words { operator = "a", parents = { "c1", "c2" } },
+    recording.words { operator = "m", parents = { "c1" }, measure = { "c3" } } },
+    { "nothing", "what is no proposal: it", "a of c1 and c2", "m of c3" })
+end)
+
+test("a body runs as a task: what it returns, each value", function()
+  equal(table.pack(recording.in_task(function() return 1, nil, 3 end)), { 1, nil, 3, n = 3 })
+  equal(table.pack(recording.in_task(function() end)), { n = 0 })
+end)
+
+test("in a file the parents are a list even if there is none", function()
+  equal(json.encode(lines.for_file { parents = {} }):match '"parents":[^,}]*', '"parents":[]')
+end)
+
+tap.done()
