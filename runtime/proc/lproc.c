@@ -95,9 +95,8 @@ static void push_stream(lua_State *L, const struct ap_proc_stream *stream, const
     if (stream->bytes > stream->head_count) {
         luaL_Buffer tail;
         luaL_buffinit(L, &tail);
-        for (int i = 0; i < 2; i++)
-            if (stream->tail_count[i] > 0)
-                luaL_addlstring(&tail, stream->tail[i], stream->tail_count[i]);
+        luaL_addlstring(&tail, stream->tail[0], stream->tail_count[0]);
+        luaL_addlstring(&tail, stream->tail[1], stream->tail_count[1]);
         luaL_pushresult(&tail);
         lua_setfield(L, -2, "tail");
     }

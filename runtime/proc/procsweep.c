@@ -15,7 +15,7 @@
 
 #include "proc/proc.h"
 
-enum { ENVIRONMENT_MAX = 4 << 20, ANCESTORS_MAX = 100, ROUNDS = 200, PAUSE_NS = 5000000 };
+enum { ENVIRONMENT_MAX = 4 << 20, ROUNDS = 200, PAUSE_NS = 5000000 };
 static const char variable[] = "APSIS_WORKSPACE=";
 
 static int open_of(pid_t pid, const char *name)
@@ -49,14 +49,12 @@ static bool is_of(pid_t pid, const char *dir, struct ap_buf *text)
 
 static pid_t parent_of(pid_t pid)
 {
-    char text[512];
+    char text[512] = "";
     int fd = open_of(pid, "stat");
-    ssize_t count = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    if (count <= 0)
+    if (fd < 0)
         return 0;
-    text[count] = '\0';
+    (void)!read(fd, text, sizeof text - 1);
+    close(fd);
     const char *name_end = strrchr(text, ')');
     return name_end != NULL && strlen(name_end) > 4 ? (pid_t)atoi(name_end + 4) : 0;
 }
@@ -66,7 +64,7 @@ static bool is_owned(pid_t pid)
 {
     char path[64], ours[4096], theirs[4096];
     ssize_t length = readlink("/proc/self/exe", ours, sizeof ours);
-    for (int i = 0; i < ANCESTORS_MAX && (pid = parent_of(pid)) > 1; i++) {
+    while ((pid = parent_of(pid)) > 1) {
         snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
         if (length > 0 && readlink(path, theirs, sizeof theirs) == length && memcmp(ours, theirs, (size_t)length) == 0)
             return true;

@@ -238,6 +238,40 @@ static int remove_whole(struct ap_err *err)
     return result != 0 ? result : exists(in_dir("trip-gone")) ? 1 : 0;
 }
 
+/* Folders that forbid their owner to list, to enter or to change them: 0, or which step went wrong. */
+static int remove_forbidden(void)
+{
+    static const mode_t modes[] = {0, 0100, 0200, 0300, 0400, 0500, 0600, 0700};
+    struct ap_err err;
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        if (ap_fs_mkdir(in_dir("open/own/a/b"), &err) != 0 || ap_fs_write(in_dir("open/own/f"), "x", 1, false, &err) != 0 ||
+            ap_fs_write(in_dir("open/own/a/f"), "x", 1, false, &err) != 0)
+            return 1;
+        if (chmod(in_dir("open/own/a/b"), modes[i]) != 0 || chmod(in_dir("open/own/a"), modes[i]) != 0 ||
+            chmod(in_dir("open/own"), modes[i]) != 0)
+            return 2;
+        if (ap_fs_remove_tree(in_dir("open/own"), &err) != 0 || exists(in_dir("open/own")))
+            return 3 + (int)i;
+    }
+    if (exists(in_dir("open/theirs")) &&
+        (ap_fs_remove_tree(in_dir("open/theirs"), &err) == 0 || strcmp(err.code, "EACCES") != 0))
+        return 20;
+    return 0;
+}
+
+static void test_forbidden(void)
+{
+    ok(chmod(dir, 0755) == 0 && ap_fs_mkdir(in_dir("open"), NULL) == 0 && chmod(in_dir("open"), 0777) == 0,
+        "a folder for everybody");
+    if (geteuid() == 0) {
+        ap_fs_mkdir(in_dir("open/theirs/a"), NULL);
+        chmod(in_dir("open/theirs"), 0700);
+    }
+    int result = trip_as_nobody(remove_forbidden);
+    ok(result == 0, "folders whose modes forbid it are removed, those of others are not: %d", result);
+    ok(ap_fs_remove_tree(in_dir("open"), NULL) == 0, "removed");
+}
+
 static void test_each_call(void)
 {
     ap_fs_mkdir(in_dir("trip/a"), NULL);
@@ -266,6 +300,7 @@ int main(void)
     test_remove_racing();
     test_remove_together();
     test_copy();
+    test_forbidden();
     test_each_call();
     ok(count_descriptors() == before, "no descriptor is left open");
     ok(rmdir(dir) == 0, "nor a file");

@@ -90,6 +90,18 @@ static void test_trees(struct ap_git *git)
     ok(edit(&two, git, &one, "a/b/c/d", "x") != 0 && strcmp(err.code, "EPATH") == 0,
         "a path through a file is refused");
     ok(edit(&two, git, &one, "a", "x") != 0 && strcmp(err.code, "EPATH") == 0, "a file over a directory is refused");
+    struct ap_gitlib_edit near[] = {{.path = "d/a"}, {.path = "d0/b"}, {.path = "d-/c"}, {.path = "d/a2"}, {.path = "e"}};
+    for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
+        near[i].mode = 0100644;
+        near[i].id = blob(git, near[i].path);
+    }
+    ok(ap_gitlib_edit_tree(&two, objects, NULL, near, 5, &err) == 0, "folders whose names begin alike");
+    for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
+        out.used = 0;
+        ok(ap_gitobj_read(&out, &mode, objects, &two, near[i].path, &err) == 0 && out.used == strlen(near[i].path) &&
+                memcmp(out.bytes, near[i].path, out.used) == 0,
+            "%s is where it belongs", near[i].path);
+    }
     ok(edit(&back, git, &one, "a/b/c", NULL) == 0 && memcmp(&back, &empty, sizeof back) == 0, "empty directories go");
     ok(edit(&back, git, &one, "a/x/y", NULL) == 0 && memcmp(&back, &one, sizeof back) == 0,
         "deleting nothing is nothing");
@@ -165,6 +177,16 @@ static void test_history(struct ap_git *git)
     ok(ap_gitmerge_commits(&joined, &out, objects, &ours, &theirs, &err) != 0 && strcmp(err.code, "ECONFLICT") == 0 &&
             out.used == 2 && strcmp(out.bytes, "a") == 0,
         "a collision is named");
+    edit(&theirs_tree, git, &tree, "a", NULL);
+    theirs = commit(git, &theirs_tree, &base);
+    out.used = 0;
+    ok(ap_gitmerge_commits(&joined, &out, objects, &ours, &theirs, &err) != 0 && out.used == 2 &&
+            strcmp(out.bytes, "a") == 0,
+        "so is a change of what they removed");
+    out.used = 0;
+    ok(ap_gitmerge_commits(&joined, &out, objects, &theirs, &ours, &err) != 0 && out.used == 2 &&
+            strcmp(out.bytes, "a") == 0,
+        "and of what we removed");
     ok(ap_gitmerge_revert(&joined, &out, objects, &ours, &ours_tree, &err) == 0 &&
             memcmp(&joined, &tree, sizeof tree) == 0,
         "a revert undoes");

@@ -136,6 +136,61 @@ static void reasons_are_precise(void)
     IS("METRIC a=<0123456789012345678901234567890123456789>",
         "not a number: <012345678901234567890123456789012345678...");
     IS("METRIC a=\x01\x7f", "not a number: ??");
+    IS("METRIC a\xc2x=1", "name has byte 0xC2");
+    IS("METRIC a-\xb5=1", "name has '-'");
+    IS("METRIC aAzZ_.90=x", "not a number: x");
+    IS("METRIC a@=x", "name has '@'");
+    IS("METRIC a[=x", "name has '['");
+    IS("METRIC a`=x", "name has '`'");
+    IS("METRIC a{=x", "name has '{'");
+    IS("METRIC a/=x", "name has '/'");
+    IS("METRIC a:=x", "name has ':'");
+    IS("METRIC a@=1", "name has '@'");
+    IS("METRIC a[=1", "name has '['");
+    IS("METRIC a`=1", "name has '`'");
+    IS("METRIC a{=1", "name has '{'");
+    IS("METRIC a/=1", "name has '/'");
+    IS("METRIC a:=1", "name has ':'");
+    IS("METRIC a\x7f=1", "name has byte 0x7F");
+    IS("METRIC a  =1", "blank before =");
+    IS("METRIC a  1", "no = after the name");
+    IS("METRIC a=  1", "blank after =");
+    IS("METRIC a=\r", "no number after =");
+    IS("METRIC a=  \r", "no number after =");
+    IS("METRIC a=nan(ind)", "not finite: nan(ind)");
+    IS("METRIC a=+inf ms", "not finite: +inf ms");
+    IS("METRIC a=nano", "not a number: nano");
+    IS("METRIC a=inf_", "not a number: inf_");
+    IS("METRIC a=infinit", "not a number: infinit");
+    IS("METRIC a=infinite", "not a number: infinite");
+    IS("METRIC a=1.2.3", "not a number: 1.2.3");
+    IS("METRIC a=.e1", "not a number: .e1");
+    IS("METRIC a=1e+-1", "not a number: 1e+-1");
+    IS("METRIC a=1+1", "not a number: 1+1");
+    IS("METRIC a=+-1", "not a number: +-1");
+    IS("METRIC a=1e1.", "not a number: 1e1.");
+    IS("METRIC a=1e1e1", "not a number: 1e1e1");
+    IS("METRIC a=-.5 \t", "-0.5");
+    IS("METRIC a=1.\t\r", "1");
+}
+
+#define LONG "0123456789012345678901234567890123456x" /* two bytes less than what a reason shows */
+
+/* A character of several bytes that does not fit is left out as a whole, and one that just fits may be. */
+static void long_tokens_are_cut(void)
+{
+    IS("METRIC a=" LONG "yz  \r", "not a number: " LONG "yz");
+    IS("METRIC a=" LONG "yz  !", "not a number: " LONG "yz...");
+    IS("METRIC a=" LONG "yz!", "not a number: " LONG "yz...");
+    IS("METRIC a=" LONG "y\xc3\xa4", "not a number: " LONG "y...");
+    IS("METRIC a=" LONG "\xc3\xa4!", "not a number: " LONG "...");
+    IS("METRIC a=" LONG "\xe2\x82\xac", "not a number: " LONG "...");
+    IS("METRIC a=" LONG "\xc3\xa4", "not a number: " LONG "\xc3\xa4");
+    static const char lines[] = "METRIC a=" LONG "yz!\nMETRIC b=xx\nMETRIC c= \n";
+    static const char both[] = "||1:not a number: " LONG "yz...:METRIC a=" LONG "yz!;2:not a number: xx:METRIC b=xx;";
+    char *text = scan(lines, sizeof lines - 1);
+    ok(strncmp(text, both, sizeof both - 1) == 0, "which is over with the line: %s", text);
+    free(text);
 }
 
 static void other_lines_are_neither(void)
@@ -447,6 +502,7 @@ static void feeding_goes_on_after_finish(void)
 int main(void)
 {
     reasons_are_precise();
+    long_tokens_are_cut();
     other_lines_are_neither();
     numbers_are_the_nearest_doubles();
     random_numbers_are_what_strtod_says();

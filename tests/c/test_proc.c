@@ -4,6 +4,7 @@
  * AP_CAGE. */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -36,6 +37,16 @@ static int cage_load(const char *path)
     return result;
 }
 
+static int skipped_s = -1; /* how many seconds the clock is ahead: one more each time it is asked; -1: it is right */
+
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    int result = (int)syscall(SYS_clock_gettime, clock, now);
+    if (skipped_s >= 0)
+        now->tv_sec += skipped_s++;
+    return result;
+}
+
 static struct ap_proc_spec spec_of(char *const *argv)
 {
     return (struct ap_proc_spec){.argv = argv,
@@ -56,6 +67,7 @@ static void finish(struct ap_proc *proc)
     while (!ap_proc_done(proc)) {
         int count = ap_proc_fds(proc, fds, AP_PROC_FDS);
         poll(fds, (nfds_t)count, 200);
+        errno = errno == EAGAIN ? EINTR : EAGAIN; /* left over: it means nothing unless a call fails */
         ap_proc_step(proc, fds, count);
     }
 }
@@ -327,6 +339,44 @@ static void test_descriptors(const char *mode)
     ok(waitpid(-1, NULL, WNOHANG) == -1, "%s: no child is left", mode);
 }
 
+/* Descriptor 0 is one like any other. */
+static void test_zero(void)
+{
+    struct ap_proc_result result;
+    int input = fcntl(0, F_DUPFD_CLOEXEC, 10);
+    ap_proc_close(last);
+    last = NULL;
+    close(0);
+    ok(run_shell(&result, "echo out; exit 3", 0, 0) == 0 && result.code == 3 && head_is(&result, "out\n"),
+        "a command without standard input here");
+    ap_proc_close(last);
+    last = NULL;
+    ok(fcntl(0, F_GETFD) < 0, "leaves nothing in its place");
+    dup2(input, 0);
+    close(input);
+}
+
+/* A cage that does not act on signals is killed in the end, and all in it with it. */
+static void test_stopped(void)
+{
+    char *argv[] = {"sleep", "61.73", NULL};
+    struct ap_proc_spec spec = spec_of(argv);
+    struct ap_proc *proc = NULL;
+    struct ap_err err = {0};
+    ok(ap_proc_start(&proc, &spec, &err) == 0, "a command");
+    for (int i = 0; i < 500 && alive("61.73") < 2; i++) /* the cage's command line has it, too */
+        poll(NULL, 0, 10);
+    pid_t pid = ap_proc_pid(proc);
+    kill(pid, SIGSTOP);
+    skipped_s = 0;
+    ap_proc_close(proc);
+    skipped_s = -1;
+    int left = 1;
+    for (int i = 0; i < 500 && (left = alive("61.73")) > 0; i++)
+        poll(NULL, 0, 10);
+    ok(left == 0 && waitpid(-1, NULL, WNOHANG) == -1, "whose cage is stopped is killed with it: %d left", left);
+}
+
 /* Without no_new_privs a kernel refuses Landlock and seccomp, and apsis would fall back to a weaker mode: so the test
  * requests them by name, if the kernel has them. */
 static void test_privileges(void)
@@ -372,6 +422,8 @@ int main(int argc, char **argv)
         test_descriptors(modes[i]);
     }
     unsetenv("APSIS_CAGE");
+    test_zero();
+    test_stopped();
     test_privileges();
     ap_proc_close(last);
     char path[100];

@@ -255,6 +255,59 @@ static void test_touched(struct ap_worktree *worktree, const git_oid *tree)
             "a file that is somebody else's is written again");
 }
 
+static git_oid open_tree;
+static git_repository *open_repository;
+
+/* Files and folders whose modes forbid their owner to read, to list, to enter or to change them: 0, or which step went
+ * wrong. */
+static int forbidden(void)
+{
+    static const mode_t modes[] = {0, 0100, 0200, 0300, 0400, 0500, 0600, 0700};
+    char place[] = "/tmp/apsis-test-worktree-c-XXXXXX", command[100];
+    struct ap_worktree *worktree;
+    struct ap_worktree_done did;
+    int wrong = 0;
+    if (mkdtemp(place) == NULL || ap_worktree_open(&worktree, open_repository, place, &err) != 0)
+        return 1;
+    root = open(place, O_DIRECTORY);
+    for (int i = 0; i < 8 && wrong == 0; i++) {
+        if (ap_worktree_checkout(&did, worktree, &open_tree, NULL, 0, &err) != 0)
+            return 10 + i;
+        mkdirat(root, "x", 0755);
+        mkdirat(root, "x/y", 0755);
+        put("x/f", "x");
+        put("d1/f11", "other");
+        if (fchmodat(root, "d1/f10", modes[i] & 0600, 0) != 0 || fchmodat(root, "d2", modes[i], 0) != 0 ||
+            fchmodat(root, "x/y", modes[i], 0) != 0 || fchmodat(root, "x", modes[i], 0) != 0 ||
+            fchmodat(root, "d0", modes[7 - i], 0) != 0 || fchmod(root, 0500) != 0)
+            return 20 + i;
+        if (strcmp(changes(worktree), "modified d1/f11, added x/f") != 0)
+            wrong = 30 + i;
+        if (ap_worktree_checkout(&did, worktree, &open_tree, NULL, 0, &err) != 0 || did.removed != 1 ||
+            strcmp(changes(worktree), "") != 0)
+            wrong = 40 + i;
+        mkdirat(root, "d3/z", 0755);
+        put("d3/z/f", "x");
+        if (fchmodat(root, "d3/z", modes[i], 0) != 0 || fchmodat(root, "d3", modes[i], 0) != 0 ||
+            ap_worktree_checkout(&did, worktree, &open_tree, NULL, 0, &err) != 0 || did.removed != 1 ||
+            faccessat(root, "d3/z", F_OK, 0) == 0)
+            wrong = 50 + i;
+    }
+    ap_worktree_close(worktree);
+    snprintf(command, sizeof command, "rm -rf %s", place);
+    return wrong != 0 ? wrong : system(command);
+}
+
+static void test_forbidden(const git_oid *tree)
+{
+    open_tree = *tree;
+    open_repository = open_objects();
+    chmod(dir, 0755);
+    int result = trip_as_nobody(forbidden);
+    ok(result == 0, "modes that forbid what is needed are no hindrance: %d", result);
+    ap_gitlib.repository_free(open_repository);
+}
+
 /* A worktree whose watch has the descriptor 0. */
 static void test_watch_zero(const git_oid *tree)
 {
@@ -638,6 +691,7 @@ int main(void)
     test_hidden_below(worktree);
     test_touched(worktree, &tree);
     test_watch_zero(&tree);
+    test_forbidden(&tree);
     test_times();
     test_hostile(worktree, &tree);
     test_moved(worktree, &tree);

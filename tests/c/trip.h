@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -220,6 +221,18 @@ static inline void trip_interrupt(const char *what, int (*act)(struct ap_err *er
     int result = act(&err);
     ok(result == 0 && trip_interrupts == 0, "%s: reads are interrupted: %d, %s", what, result, err.message);
     trip_interrupts = 0;
+}
+
+/* Runs body as a user for whom the modes of files count: in a process of its own. What it returns, or -1. */
+static inline int trip_as_nobody(int (*body)(void))
+{
+    enum { NOBODY = 65534 };
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(geteuid() == 0 && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0) ? 100 : body());
+    int status = -1;
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 #endif

@@ -341,6 +341,24 @@ test("what a slot takes is held for it, in every kind that is limited, and in no
   equal(opened({ measurements = 9 }, {}), { measurements = 1, machines = 0 })
 end)
 
+test("what a slot held is given back once", function()
+  local held = budget.new({ iterations = 3, tokens = 9 }, { run_totals = {}, totals = { asked = 0, tokens = 0, usd = 0, machines = 0 } },
+    function() return 0 end)
+  local slot, other = { reserved = {} }, { reserved = {} }
+  held:open({ estimate = function() return 4, 0 end }, slot, { proposal = {} })
+  held:open({ estimate = function() return 3, 0 end }, other, { proposal = {} })
+  equal(held:reservations(), { iterations = 2, tokens = 7 })
+  for _ = 1, 2 do
+    held:release(slot, true)
+    equal(held:reservations(), { iterations = 1, tokens = 3 })
+  end
+  held:release({}, true)
+  held:carry(2, 0.5)
+  equal(held:reservations(), { iterations = 1, tokens = 5, usd = 0.5 })
+  held:release(other, false)
+  equal(held:reservations(), { tokens = 2, usd = 0.5 })
+end)
+
 test("a request is covered by what is left and what its slot holds, or is refused with what it may take", function()
   local held = budget.new({ tokens = 100, usd = 1 }, { run_totals = { tokens = 40, usd = 0 }, totals = {} }, function() return 0 end)
   local slot, other = { reserved = {} }, { reserved = {} }

@@ -190,6 +190,18 @@ test("a verifier has no network, unless it is given it", function()
   equal(run(new(), script), "1")
 end)
 
+test("a network is the machine's if it is given, else one of the command's own", function()
+  if way == "landlock" then return end
+  local function namespace(more) return run(new(), "readlink /proc/self/ns/net", more) end
+  local ours = assert(io.popen "readlink /proc/self/ns/net"):read "l"
+  matches(namespace(), "^net:%[%d+%]$")
+  equal({ namespace() == ours, namespace { network = true } == ours }, { false, true })
+end)
+
+test("when memory runs out the kernel ends a command, not apsis", function()
+  equal(run(new(), "cat /proc/self/oom_score_adj"), "1000")
+end)
+
 test("what is too much for the private folders is refused, not written", function()
   if way == "landlock" then return end
   matches(run(new(), "head -c 20000000 /dev/zero > /tmp/much 2>&1; wc -c < /tmp/much"), "%d+")

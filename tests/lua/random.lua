@@ -237,6 +237,14 @@ test("what cannot be drawn raises, and draws nothing", function()
   equal(rng:random(), untouched:random())
 end)
 
+test("a method of a stream that is given something else says so", function()
+  local rng = random.stream "x"
+  for _, name in ipairs { "random", "integer", "normal", "choice", "shuffle" } do
+    for _, wrong in ipairs { io.stdout, 5, {} } do raises("^bad argument #1 to '.*stream expected", rng[name], wrong) end
+    raises("^bad argument #1", rng[name])
+  end
+end)
+
 test("an error says where the caller stands", function()
   local ok, message = pcall(function() local value = random.stream(1):integer(2, 1) return value end)
   assert(not ok)

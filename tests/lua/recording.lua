@@ -40,4 +40,15 @@ test("in a file the parents are a list even if there is none", function()
   equal(json.encode(lines.for_file { parents = {} }):match '"parents":[^,}]*', '"parents":[]')
 end)
 
+test("a line that was not kept has a reason: its own, one that can be worked out, or its outcome", function()
+  local function reason(fields) return lines.complete(fields).rollback_reason end
+  equal({ reason { outcome = "reverted_worse_metric" }, reason { outcome = "reverted_scope_violation", improved = true },
+    reason { outcome = "reverted_worse_metric", rollback_reason = "it" }, reason { outcome = "reverted_worse_metric", rollback_reason = " " } },
+    { "reverted_worse_metric", "reverted_scope_violation", "it", "reverted_worse_metric" })
+  equal({ reason { outcome = "reverted_worse_metric", improved = false } }, {})
+  equal({ reason { outcome = "kept", rollback_reason = "it" }, lines.complete({ outcome = "kept" }).status,
+    lines.complete({ outcome = "baseline" }).status, lines.complete({ outcome = "baseline", primary_metric = 1 }).status },
+    { nil, "keep", "crash", "keep" })
+end)
+
 tap.done()

@@ -156,6 +156,19 @@ test("abandoned tasks are closed, with what they wait for, and nothing is left t
   equal({ scheduler:run(never), again }, { true, true })
 end)
 
+test("so are those that could go on at once", function()
+  local scheduler, closed = tasks.new(), 0
+  for _ = 1, 2 do
+    scheduler:spawn(function()
+      local _ <close> = setmetatable({}, { __close = function() closed = closed + 1 end })
+      while true do scheduler:breathe(1) end
+    end)
+  end
+  equal(scheduler:run(function() return true end), false)
+  scheduler:abandon()
+  equal(closed, 2)
+end)
+
 test("a wait that fails ends the run with exit 3", function()
   local any = wait.any
   wait.any = function() return nil, "EIO: broken" end

@@ -138,6 +138,32 @@ tap.test("input reads a limited number of bytes", function()
   tap.raises("from 0 to 1048576 bytes", wait.input, 1048577)
 end)
 
+tap.test("input waits for bytes of standard input, and gives those that are there, or none at its end", function()
+  local path = os.tmpname()
+  local file <close> = assert(io.open(path, "w"))
+  file:write([[local wait = require "apsis.wait"
+    print(wait.input(), wait.input(2), wait.input(9), wait.input(1), wait.input(), #wait.input(9))]]):flush()
+  local child = assert(process.run { argv = { host.executable, "exec", path }, stdin_text = "abcde", timeout_s = 20 })
+  os.remove(path)
+  tap.equal({ child.stdout.head, child.code }, { "true\tab\tcde\t\ttrue\t0\n", 0 })
+end)
+
+tap.test("input is a task's wait like another", function()
+  local path = os.tmpname()
+  local file <close> = assert(io.open(path, "w"))
+  file:write([[local tasks, wait = require "apsis.core.tasks", require "apsis.wait"
+    local scheduler, order = tasks.new(), {}
+    scheduler:spawn(function() table.insert(order, (wait.input(9))) end)
+    scheduler:spawn(function() wait.sleep(0.05) table.insert(order, "slept") end)
+    scheduler:run(function() return false end)
+    print(table.concat(order, " "))]]):flush()
+  local pipe = assert(io.popen(("{ sleep 0.3; echo x; } | '%s' exec %s"):format(host.executable, path)))
+  local text = pipe:read "a"
+  pipe:close()
+  os.remove(path)
+  tap.equal(text, "slept x\n\n")
+end)
+
 tap.test("trapped signals are counted, named, and end waits", function()
   assert(wait.trap() and wait.trap())
   local count = wait.interrupts()
