@@ -308,7 +308,6 @@ static int l_regex_gsub(lua_State *L)
     size_t at = 0, start, end;
     bool after_empty = false;
     luaL_Buffer out;
-    lua_settop(L, 4);
     luaL_buffinit(L, &out);
     while (count < most) {
         if (!regex->own.open)

@@ -55,8 +55,7 @@ static CURLUcode read_parts(struct ap_http_url *out, CURLU *parts, bool *web)
     if (result == CURLUE_OK) {
         *web = strcasecmp(scheme, "http") == 0 || strcasecmp(scheme, "https") == 0;
         out->loopback = is_loopback(host);
-        snprintf(out->shown, sizeof out->shown, "%.*s", (int)strcspn(shown, "?"), shown);
-        ap_httptext_clean(out->shown);
+        snprintf(out->shown, sizeof out->shown, "%.*s", (int)strcspn(shown, "?"), shown); /* no control characters */
     }
     ap_curllib.free(shown);
     ap_curllib.free(host);

@@ -90,7 +90,8 @@ static void test_trees(struct ap_git *git)
     ok(edit(&two, git, &one, "a/b/c/d", "x") != 0 && strcmp(err.code, "EPATH") == 0,
         "a path through a file is refused");
     ok(edit(&two, git, &one, "a", "x") != 0 && strcmp(err.code, "EPATH") == 0, "a file over a directory is refused");
-    struct ap_gitlib_edit near[] = {{.path = "d/a"}, {.path = "d0/b"}, {.path = "d-/c"}, {.path = "d/a2"}, {.path = "e"}};
+    struct ap_gitlib_edit near[] = {
+        {.path = "d/a"}, {.path = "d0/b"}, {.path = "d-/c"}, {.path = "d/a2"}, {.path = "e"}};
     for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
         near[i].mode = 0100644;
         near[i].id = blob(git, near[i].path);

@@ -323,6 +323,12 @@ static void urls(void)
         err.message);
     ok(ap_httptext_url(&url_of, "http://u:p@h:x", &err) != 0 && strncmp(err.message, "url: ", 5) == 0, "%s",
         err.message);
+    for (char c = 1; c != 0; c = (char)(c == ' ' - 1 ? 127 : c == 127 ? 0 : c + 1)) {
+        char with[] = "http://h/a_b";
+        with[10] = c;
+        if (ap_httptext_url(&url_of, with, &err) == 0 || strstr(err.message, "http://h/a?b") == NULL)
+            ok(0, "a URL with the control character %d is refused: %s", c, err.message);
+    }
     ok(ap_httptext_url(&url_of, "http:///?x", &err) != 0 && strstr(err.message, "only http") == NULL, "%s",
         err.message);
 }

@@ -37,6 +37,20 @@ tap.test("a line is learnt at the time it was planned, or at 0 where it has none
     { "1000 ", "7 ", "0 " })
 end)
 
+tap.test("each of a group is called with its own number, and a plan that fails has no proposal", function()
+  local source = [[return { plan = function(run)
+      if run.experiment == 3 then error "no plan" end
+      return { {}, {} }
+    end, select = function(run) error("at " .. run.experiment) end }]]
+  local lines = fake.run(source, { workers = 2, budget = { iterations = 3 }, world = { delay = nil } })
+  table.sort(lines, function(a, b) return a.experiment < b.experiment end)
+  tap.matches(lines[2].rollback_reason, "at 1")
+  tap.matches(lines[3].rollback_reason, "at 2")
+  tap.matches(lines[4].rollback_reason, "no plan")
+  tap.equal({ lines[2].operator, lines[4].operator, lines[4].proposal, lines[4].outcome },
+    { lines[3].operator, nil, nil, "skipped_strategy_error" })
+end)
+
 tap.test("a fold asks one sub-strategy to learn, even if the strategy does not", function()
   local source = [[local sub = require("apsis.strategy").use({
       learn = function(run) run.memory.count = (run.memory.count or 0) + 1 end }, {})

@@ -1,7 +1,8 @@
 -- sites: the places of a source file that can be changed, and how: each change is one that a mistake could make. Left
 -- alone are strings and comments; sizes, which are constants above 64 and those of arrays and new tables; -2 for -1;
--- index 0 of Lua's stack for 1 or -1, which is not defined; other numbers for true; and what is done when memory runs
--- out or is freed (which `make faults` and `make asan` look after).
+-- index 0 of Lua's stack for 1 or -1, which is not defined; 0 for the 1 where a plain find begins, which is the same;
+-- other numbers for true; and what is done when memory runs out or is freed (which `make faults` and `make asan` look
+-- after).
 local sites = {}
 
 -- The text with its strings and comments blanked, byte for byte; newlines stay.
@@ -77,7 +78,8 @@ local function constants(add, line, language)
       if not before:find "%-$" and not before:find "lua_pushboolean%(L, $" then
         add("constant", from, to, tostring(number + 1))
       end
-      if number > 1 or number == 1 and not is_index(before) then
+      local is_start = line:find("^, true%)", to) -- of a plain find
+      if number > 1 or number == 1 and not is_index(before) and not is_start then
         add("constant", from, to, tostring(number - 1))
       end
     end
@@ -108,9 +110,10 @@ end
 local function is_of_memory(line, following, shown)
   if shown:find("out of memory", 1, true) then return true end
   for _, word in ipairs { "out_of_memory", "OUT_OF_MEMORY", "no_memory", "grow%(", "ENOMEM", "NO_MEMORY", "ap_buf_add",
-    "ap_buf_reserve", "alloc%(", "dup%(", "asprintf", "[fF]ree%(", "Delete%(", "dispose%(", "event_delete%(",
-    "add_field%(" } do
-    if line:find(word) or following:lower():find "out_of_memory" or following:find "NO_MEMORY" then return true end
+    "ap_buf_reserve", "err_memory", "alloc%(", "dup%(", "asprintf", "[fF]ree%(", "Delete%(", "dispose%(",
+    "_destroy%(", "event_delete%(", "add_field%(" } do
+    if line:find(word) or following:lower():find "out_of_memory" or following:find "NO_MEMORY"
+      or following:find "return ap_err_memory" then return true end
   end
 end
 

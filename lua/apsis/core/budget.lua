@@ -40,8 +40,7 @@ end
 function Budget:left(kind)
   local limit = self.limits[kind]
   if not limit then return math.huge end
-  local left = limit - self:spent(kind) - (self.reserved[kind] or 0)
-  return left > 0 and left or 0
+  return math.max(0, limit - self:spent(kind) - (self.reserved[kind] or 0))
 end
 
 -- The message that a limit is used up.
@@ -137,7 +136,7 @@ function Budget:room(free)
   left = limits.measurements and self:left "measurements" or free
   if left < free then free = left end
   if self.estimates then free = math.min(free, covered(self)) end
-  return free > 0 and free or 0
+  return math.max(0, free)
 end
 
 -- Reserves so much of a kind for a slot, instead of what it had.
