@@ -61,9 +61,8 @@ static int refuse(struct reader *in, const cJSON *item, const char *message, con
 {
     count_to(in->tree, item, &in->text.wanted);
     in->text.wanted -= key != NULL;
-    return ap_json_check(&in->text) != 0
-               ? -1
-               : ap_json_refuse(&in->text, in->text.found, message, key != NULL ? key : "");
+    return ap_json_check(&in->text) != 0 ? -1
+                                         : ap_json_refuse(&in->text, in->text.found, message, key != NULL ? key : "");
 }
 
 static void push_string(lua_State *L, char *text)

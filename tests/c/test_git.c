@@ -293,8 +293,7 @@ static int set_whole(struct ap_err *error)
     remove_new_ref();
     trip_at = at;
     trip_zero_at = zero_at;
-    int result =
-        ap_gitref_set(ap_git_repository(tripped), "refs/heads/n/e", to, AP_GITREF_ANYTHING, NULL, "x", error);
+    int result = ap_gitref_set(ap_git_repository(tripped), "refs/heads/n/e", to, AP_GITREF_ANYTHING, NULL, "x", error);
     trip_rest();
     if (result != 0)
         return TRIP_REFUSED;

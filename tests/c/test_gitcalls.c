@@ -56,11 +56,11 @@ static bool fails(const char *name)
 /* Every argument of these functions is a number or an address: a function of ten such can stand for any of them. */
 typedef long any_function(long, long, long, long, long, long, long, long, long, long);
 
-#define WRAPPER(name) \
-    static any_function *real_##name; \
-    static long wrapped_##name(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j) \
-    { \
-        return fails(#name) ? GIT_ERROR : real_##name(a, b, c, d, e, f, g, h, i, j); \
+#define WRAPPER(name)                                                                                                  \
+    static any_function *real_##name;                                                                                  \
+    static long wrapped_##name(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j)         \
+    {                                                                                                                  \
+        return fails(#name) ? GIT_ERROR : real_##name(a, b, c, d, e, f, g, h, i, j);                                   \
     }
 FALLIBLE(WRAPPER)
 
@@ -70,9 +70,9 @@ static void wrap_all(void)
     void *address = dlsym(library, "git_error_set_str");
     memcpy(&set_error, &address, sizeof address);
     any_function *wrapped;
-#define WRAP(name) \
-    memcpy(&real_##name, &ap_gitlib.name, sizeof wrapped); \
-    wrapped = wrapped_##name; \
+#define WRAP(name)                                                                                                     \
+    memcpy(&real_##name, &ap_gitlib.name, sizeof wrapped);                                                             \
+    wrapped = wrapped_##name;                                                                                          \
     memcpy(&ap_gitlib.name, &wrapped, sizeof wrapped);
     FALLIBLE(WRAP)
 }
@@ -270,8 +270,8 @@ static int editing(struct ap_buf *out, struct ap_err *err)
         result = ap_gitlib_write(&edits[i].id, objects, edits[i].path, strlen(edits[i].path), GIT_OBJECT_BLOB);
     if (result != 0)
         return ap_gitlib_fail(err, result, "blob");
-    return keep(out, &id, sizeof id,
-        ap_gitlib_edit_tree(&id, objects, &trees[1], edits, sizeof edits / sizeof edits[0], err));
+    return keep(
+        out, &id, sizeof id, ap_gitlib_edit_tree(&id, objects, &trees[1], edits, sizeof edits / sizeof edits[0], err));
 }
 
 /* From the first tree to another and back, by git's own rules. */

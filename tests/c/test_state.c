@@ -438,8 +438,7 @@ static void test_publish(void)
     const char *path = in_dir("published");
     int entries = count_entries(dir);
     ok(ap_state_publish(path, "one", 3, &err) == 0 && holds(path, "one", 3), "a file is published");
-    ok(ap_state_publish(path, "two", 3, &err) != 0 && strcmp(err.code, "EEXIST") == 0 && holds(path, "one", 3),
-        "once");
+    ok(ap_state_publish(path, "two", 3, &err) != 0 && strcmp(err.code, "EEXIST") == 0 && holds(path, "one", 3), "once");
     unlink(path);
     link_made = 1;
     ok(ap_state_publish(path, "one", 3, &err) != 0 && strcmp(err.code, "ETIMEDOUT") == 0 && access(path, F_OK) != 0,

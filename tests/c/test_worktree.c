@@ -216,8 +216,8 @@ static void test_hidden_below(struct ap_worktree *worktree)
             hide[count] = cases[i].hide[count];
             count++;
         }
-        ok(ap_worktree_checkout(&did, worktree, &tree, NULL, 0, &err) == 0 &&
-                strcmp(nested_there(), "abtayqz") == 0 && strcmp(changes(worktree), "") == 0,
+        ok(ap_worktree_checkout(&did, worktree, &tree, NULL, 0, &err) == 0 && strcmp(nested_there(), "abtayqz") == 0 &&
+                strcmp(changes(worktree), "") == 0,
             "all is there");
         ok(ap_worktree_checkout(&did, worktree, &tree, hide, count, &err) == 0 &&
                 strcmp(nested_there(), cases[i].there) == 0 && strcmp(changes(worktree), "") == 0 &&
@@ -250,8 +250,8 @@ static void test_touched(struct ap_worktree *worktree, const git_oid *tree)
     ok(strstr(changes(worktree), "added") == NULL, "nobody else is shown them");
     ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && did.removed == 2 && did.written == 10, "back");
     if (geteuid() == 0)
-        ok(fchownat(root, "d0/f1", 1, 1, 0) == 0 &&
-                ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && did.written == 1,
+        ok(fchownat(root, "d0/f1", 1, 1, 0) == 0 && ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 &&
+                did.written == 1,
             "a file that is somebody else's is written again");
 }
 
@@ -625,9 +625,8 @@ static int write_whole(struct ap_err *error)
 
 static int changes_whole(struct ap_err *error)
 {
-    static const char wanted[] =
-        "d0/f1\0modified\000100644\0005\0\000100644\0\0d0/new\0added\000100644\0001\0\0\0\0"
-        "d1/f10\0deleted\0\0000\0\000100644\0\0link\0added\000120000\0002\0d0\0\0";
+    static const char wanted[] = "d0/f1\0modified\000100644\0005\0\000100644\0\0d0/new\0added\000100644\0001\0\0\0\0"
+                                 "d1/f10\0deleted\0\0000\0\000100644\0\0link\0added\000120000\0002\0d0\0\0";
     struct ap_buf out = {0};
     restore(&full);
     edit();

@@ -13,7 +13,7 @@ tap.test("one signal ends a run, and what its tasks hold is closed", function()
   local world = { answers = function(slot) return { edits = { x = slot.number } } end, measure = function(x)
     measured = measured + 1
     if measured == 1 then return { value = x } end -- the baseline
-    local held <close> = setmetatable({}, { __close = function() closed = closed + 1 end })
+    local _ <close> = setmetatable({}, { __close = function() closed = closed + 1 end })
     if measured == 3 then assert(io.popen("kill -INT " .. own_pid):close()) end
     wait.sleep(60)
     return { value = x }
