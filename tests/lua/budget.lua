@@ -289,6 +289,8 @@ test("needs: the world's word, or the mean of what was taken, for each answer; a
   equal(needs({}, 5, 0.5), { { tokens = 5, usd = 0.5 }, true, n = 2 })
   equal({ needs({}, 5, nil), needs({}, nil, 0.5), needs({ k = 3 }, nil, nil) }, { { { tokens = 5, usd = 0 }, false, n = 2 },
     { { tokens = 0, usd = 0.5 }, false, n = 2 }, { { tokens = 0, usd = 0 }, false, n = 2 } })
+  history.totals = { asked = 1, tokens = 5, usd = 1 }
+  equal({ needs({}, nil, nil) }, { { { tokens = 5, usd = 1 }, true, n = 2 } })
   history.totals = { asked = 4, tokens = 20, usd = 2 }
   equal({ needs({ k = 3 }, nil, nil), needs({}, nil, 0.1), held:needs({}, { k = 2 }) },
     { { { tokens = 15, usd = 1.5 }, true, n = 2 }, { { tokens = 5, usd = 0.1 }, true, n = 2 }, { tokens = 10, usd = 1 }, true })

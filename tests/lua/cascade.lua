@@ -55,6 +55,20 @@ test("one that was stopped is never best, however good its stage was", function(
   equal(fake.engine("return {}", { texts = engine.journal.texts, world = world }).history.best.id, "c0000")
 end)
 
+test("a strategy is asked what it notes of one that its own stage hook, a threshold or a failure stopped", function()
+  local source = [[return { plan = function(run) return { parents = { run.baseline } } end,
+    stage = function(run, candidate, stage) if run.experiment == 1 then return false, "enough" end end,
+    stopped = function(run, candidate) return { learned = "at " .. candidate.stopped.stage } end }]]
+  local lines = fake.run(source, { budget = { iterations = 3 }, thresholds = { [1] = 2.5 }, world = staged {
+    measure = function(x, request)
+      if x == 3 and request.stage == 2 then return { status = "crash", reason = "it fell" } end
+      return { value = x }
+    end } })
+  equal(fake.column(lines, "outcome"), { "baseline", "reverted_stage_failure", "reverted_stage_failure", "skipped_verification_crash" })
+  equal(fake.column(lines, "learned"), { "-", "at 1", "at 1", "at 1" })
+  equal(lines[3].rollback_reason, "stage 1: 2 does not reach its threshold 2.5 (higher is better)")
+end)
+
 test("one that was stopped, or that failed after a stage, keeps that stage and its value there; a baseline too", function()
   local world = staged { measure = function(x, request)
     if x == 3 and request.stage == 2 then return { status = "timeout", reason = "over its limit" } end

@@ -255,6 +255,19 @@ test("a trade names each metric that got worse, and only those", function()
   equal(one("accept = function() return false end", { world = world, metrics = metrics }).learned, nil)
 end)
 
+test("what select says of an answer, in each of its texts, comes before what the answer says", function()
+  local source = [[return { select = function(run, proposal, answers) return 1, nil,
+    { hypothesis = "h2", description = "d2", learned = "l2", next_action_hint = "n2" } end }]]
+  local function line(given)
+    return fake.run(given, { budget = { iterations = 1 }, world = { answers = function()
+      return { edits = { x = 1 }, hypothesis = "h", description = "d", learned = "l", next_action_hint = "n" }
+    end } })[2]
+  end
+  local function texts(one) return { one.hypothesis, one.description, one.learned, one.next_action_hint } end
+  equal(texts(line(source)), { "h2", "d2", "l2", "n2" })
+  equal(texts(line "return {}"), { "h", "d", "l", "n" })
+end)
+
 test("an afterthought is added to what was learned, and its notes come over those of the hooks", function()
   local engine = fake.engine("return { accept = function() return true, nil, { learned = 'a', next_action_hint = 'b', notes = { x = 1, y = 1 } } end }",
     { budget = { iterations = 3 } })

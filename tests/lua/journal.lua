@@ -54,6 +54,17 @@ tap.test("a line that is none is refused with its file, line and reason", functi
   end
 end)
 
+tap.test("a line that cannot be appended is no line", function()
+  fs.remove(path)
+  local made = assert(journal.open(path))
+  assert(made:append({ experiment = 0, outcome = "baseline", parents = {} }, metric))
+  assert(fs.write(path, "changed"))
+  local line, message, code = made:append({ experiment = 1, outcome = "kept", parents = {} }, metric)
+  tap.equal({ line, code, made.count, made:text(2) }, { nil, "EOTHER", 1, nil })
+  tap.matches(message, "another program has changed it")
+  made:close()
+end)
+
 tap.test("what a fold leaves out of a line is checked when the line is read again", function()
   for line, reason in pairs {
     ['{"experiment":1,"outcome":"kept","candidate":"c0002"}'] = "candidate: not its experiment's",
