@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "git/gitcheckout.h"
 #include "git/gitmerge.h"
 #include "git/gitobj.h"
 #include "git/gitref.h"
@@ -211,6 +212,171 @@ static void test_identity(struct ap_git *git)
     ap_buf_dispose(&out);
 }
 
+/* Who the author of a commit is, by files and the environment, in a repository that does not say it. */
+static void test_identities(void)
+{
+    static const char user[] = "[user]\n\tname = %s\n\temail = %s@example.org\n";
+    static const struct {
+        const char *home, *xdg, *name, *email; /* the environment; NULL: unset; folders are below dir */
+        const char *author, *address;
+    } cases[] = {
+        {"none", NULL, NULL, NULL, "apsis", "apsis@localhost"},
+        {NULL, NULL, NULL, NULL, "apsis", "apsis@localhost"},
+        {"none", NULL, "E", "e@x", "E", "e@x"},
+        {"none", NULL, "", "", "apsis", "apsis@localhost"},
+        {"none", NULL, "E", NULL, "E", "apsis@localhost"},
+        {"none", NULL, NULL, "e@x", "apsis", "e@x"},
+        {"none", NULL, "<A>\nB", "e@x", "A  B", "e@x"},
+        {"home", NULL, "E", "e@x", "H", "h@example.org"},
+        {"home", "xdg", "E", "e@x", "H", "h@example.org"},
+        {"none", "xdg", "E", "e@x", "X", "x@example.org"},
+        {"mixed", NULL, "E", "e@x", "M", "e@x"},
+        {"mixed", "xdg", "E", "e@x", "X", "x@example.org"},
+        {"mixed", "", "E", "e@x", "M", "e@x"},
+    };
+    static const char *const folders[] = {"home", "xdg", "xdg/git", "mixed", "mixed/.config", "mixed/.config/git",
+        "who", "who/.git", "who/.git/objects", "who/.git/refs"};
+    char text[200], path[300];
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, folders[i]);
+        mkdir(path, 0755);
+    }
+    write_file("who/.git/HEAD", "ref: refs/heads/main\n");
+    snprintf(text, sizeof text, user, "H", "h");
+    write_file("home/.gitconfig", text);
+    snprintf(text, sizeof text, user, "X", "x");
+    write_file("xdg/git/config", text);
+    write_file("mixed/.config/git/config", "[user]\n\tname = M\n\temail =\n");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *const names[] = {"HOME", "XDG_CONFIG_HOME", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"};
+        const char *const values[] = {cases[i].home, cases[i].xdg, cases[i].name, cases[i].email};
+        for (int n = 0; n < 4; n++) {
+            snprintf(path, sizeof path, n < 2 && values[n] != NULL && *values[n] != '\0' ? "%s/%s" : "%.0s%s", dir,
+                values[n] != NULL ? values[n] : "");
+            if (values[n] != NULL)
+                setenv(names[n], path, 1);
+            else
+                unsetenv(names[n]);
+        }
+        struct ap_git *git = NULL;
+        struct ap_buf out = {0};
+        git_oid tree;
+        snprintf(path, sizeof path, "%s/who", dir);
+        ok(ap_git_open(&git, path, &err) == 0, "a repository without a user");
+        edit(&tree, git, NULL, "a", "1");
+        git_oid id = commit(git, &tree, NULL);
+        ap_gitobj_commit(&out, ap_git_objects(git), &id, &err);
+        const char *author = out.bytes + 41 + 41 + 1, *address = author + strlen(author) + 1;
+        ok(strcmp(author, cases[i].author) == 0 && strcmp(address, cases[i].address) == 0, "the author is %s <%s>",
+            author, address);
+        ap_buf_dispose(&out);
+        ap_git_close(git);
+    }
+    setenv("HOME", "/none", 1);
+    unsetenv("XDG_CONFIG_HOME");
+    unsetenv("GIT_AUTHOR_NAME");
+    unsetenv("GIT_AUTHOR_EMAIL");
+}
+
+/* What a repository's own files say about it. */
+static void test_info(void)
+{
+    static const struct {
+        const char *head, *config, *branch;
+        bool bare, detached, partial;
+    } cases[] = {
+        {"ref: refs/heads/a/b\n", "", "a/b", false, false, false},
+        {"ref: refs/heads/main\n", "[core]\n\tbare = true\n", "main", true, false, false},
+        {"0123456789012345678901234567890123456789\n", "", "", false, true, false},
+        {"ref: refs/heads/x\n", "[remote \"r\"]\n\tpromisor = true\n", "x", false, false, true},
+        {"ref: refs/heads/x\n", "[remote \"r\"]\n\tpromisor\n", "x", false, false, true},
+        {"ref: refs/heads/x\n", "[remote \"r\"]\n\tpromisor = what\n", "x", false, false, true},
+        {"ref: refs/heads/x\n", "[remote \"r\"]\n\tpromisor = false\n", "x", false, false, false},
+        {"ref: refs/heads/x\n", "[remote \"r\"]\n\turl = promisor\n[other \"r\"]\n\tpromisor = true\n", "x", false,
+            false, false},
+        {"ref: refs/heads/x\n", "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tpartialclone = r\n", "x", false,
+            false, true},
+    };
+    char path[300], gitdir[320];
+    snprintf(path, sizeof path, "%s/who", dir);
+    snprintf(gitdir, sizeof gitdir, "%s/.git", path);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ap_git *git = NULL;
+        struct ap_git_info info;
+        bool ignored;
+        write_file("who/.git/HEAD", cases[i].head);
+        write_file("who/.git/config", cases[i].config);
+        ok(ap_git_open(&git, gitdir, &err) == 0 && ap_git_info(&info, git, &err) == 0, "described: %s", err.message);
+        ok(strcmp(info.branch, cases[i].branch) == 0 && info.bare == cases[i].bare &&
+                info.detached == cases[i].detached && info.partial == cases[i].partial &&
+                info.born == cases[i].detached && !info.shallow && strcmp(info.gitdir, gitdir) == 0 &&
+                strcmp(info.workdir, cases[i].bare ? "" : path) == 0,
+            "as on %s, bare %d, detached %d, partial %d, of %s", info.branch, info.bare, info.detached, info.partial,
+            info.workdir);
+        ok(ap_git_is_ignored(&ignored, git, "a", &err) == (cases[i].bare ? -1 : 0) &&
+                (!cases[i].bare || strcmp(err.code, "EBARE") == 0),
+            "ignored files need a working tree");
+        ap_git_close(git);
+    }
+    write_file("who/.git/HEAD", "ref: refs/heads/main\n");
+    write_file("who/.git/config", "");
+}
+
+/* The objects of another repository are this one's, too. */
+static void test_alternates(struct ap_git *git)
+{
+    struct ap_git *other = NULL;
+    struct ap_buf out = {0};
+    git_oid tree;
+    unsigned mode;
+    char path[300], text[320];
+    edit(&tree, git, NULL, "borrowed", "from there");
+    snprintf(path, sizeof path, "%s/who", dir);
+    ok(ap_git_open(&other, path, &err) == 0 &&
+            ap_gitobj_read(&out, &mode, ap_git_objects(other), &tree, "borrowed", &err) != 0,
+        "an object that is elsewhere is not here");
+    ap_git_close(other);
+    snprintf(text, sizeof text, "%s/who/.git/objects/info", dir);
+    mkdir(text, 0755);
+    snprintf(text, sizeof text, "%s/.git/objects\n", dir);
+    write_file("who/.git/objects/info/alternates", text);
+    ok(ap_git_open(&other, path, &err) == 0 &&
+            ap_gitobj_read(&out, &mode, ap_git_objects(other), &tree, "borrowed", &err) == 0 && out.used == 10,
+        "but by alternates: %s", err.message);
+    ok(edit(&tree, other, NULL, "own", "here") == 0, "and what is written is written here");
+    ap_git_close(other);
+    ap_buf_dispose(&out);
+}
+
+/* Where git would run a program on a file that is checked out, nothing is. */
+static void test_filters(struct ap_git *git)
+{
+    git_oid empty, tree;
+    struct ap_buf out = {0};
+    char path[300];
+    ap_gitlib_edit_tree(&empty, ap_git_objects(git), NULL, NULL, 0, &err);
+    edit(&tree, git, NULL, "plain.y", "y");
+    edit(&tree, git, &tree, "some.x", "x");
+    write_file(".gitattributes", "*.x filter=f\n*.y -filter\n");
+    ok(ap_gitcheckout(&out, ap_git_repository(git), &empty, &tree, false, &err) != 0 &&
+            strcmp(err.code, "EFILTER") == 0 && strcmp(err.message, "git has a filter for some.x") == 0 &&
+            out.used == 7,
+        "a filter is refused: %s", err.message);
+    snprintf(path, sizeof path, "%s/some.x", dir);
+    ok(access(path, F_OK) != 0, "and nothing is written");
+    write_file(".gitattributes", "*.x text\n*.y -filter\n");
+    ap_git_renew(git, &err);
+    out.used = 0;
+    ok(ap_gitcheckout(&out, ap_git_repository(git), &empty, &tree, true, &err) == 0 && access(path, F_OK) != 0,
+        "without one it could be: %s", err.message);
+    write_file(".git/index.lock", "");
+    ok(ap_gitcheckout(&out, ap_git_repository(git), &empty, &tree, true, &err) != 0 && strcmp(err.code, "ELOCKED") == 0,
+        "not while another git has the index");
+    snprintf(path, sizeof path, "%s/.git/index.lock", dir);
+    unlink(path);
+    ap_buf_dispose(&out);
+}
+
 static void test_writes_beside_gc(struct ap_git *git)
 {
     git_oid tree, id;
@@ -357,6 +523,10 @@ int main(void)
     test_trees(git);
     test_history(git);
     test_identity(git);
+    test_identities();
+    test_info();
+    test_alternates(git);
+    test_filters(git);
     test_writes_beside_gc(git);
     test_write_that_fails(git);
     test_syncs(git);

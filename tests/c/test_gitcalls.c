@@ -321,7 +321,48 @@ static int working(struct ap_buf *out, struct ap_err *err)
     return result;
 }
 
-/* ---- the test ---- */
+/* ---- the tests ---- */
+
+/* libgit2's results and the codes that they become. */
+static void codes(void)
+{
+    static const struct {
+        int result, class;
+        const char *code;
+    } cases[] = {
+        {GIT_ERROR, GIT_ERROR_INVALID, "EGIT"},
+        {GIT_ERROR, GIT_ERROR_NOMEMORY, "ENOMEM"},
+        {GIT_ENOTFOUND, GIT_ERROR_NOMEMORY, "ENOENT"},
+        {GIT_EEXISTS, 0, "EEXIST"},
+        {GIT_EAMBIGUOUS, 0, "EAMBIGUOUS"},
+        {GIT_EBAREREPO, 0, "EBARE"},
+        {GIT_EUNBORNBRANCH, 0, "EUNBORN"},
+        {GIT_ECONFLICT, 0, "ECONFLICT"},
+        {GIT_EMERGECONFLICT, 0, "ECONFLICT"},
+        {GIT_EINVALIDSPEC, 0, "EINVAL"},
+        {GIT_EPEEL, 0, "EINVAL"},
+        {GIT_EINVALID, 0, "EINVAL"},
+        {GIT_ELOCKED, 0, "ELOCKED"},
+        {GIT_EMODIFIED, 0, "EMOVED"},
+        {GIT_EOWNER, 0, "EOWNER"},
+    };
+    struct ap_err err;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        set_error(cases[i].class, "why");
+        ok(ap_gitlib_fail(&err, cases[i].result, "%s", "what") == -1 && strcmp(err.code, cases[i].code) == 0 &&
+                strcmp(err.message, "what: why") == 0,
+            "%d is %s", cases[i].result, err.code);
+    }
+    ok(ap_gitlib_fail(&err, AP_GITLIB_NO_MEMORY, "what") == -1 && strcmp(err.code, "ENOMEM") == 0 &&
+            strcmp(err.message, "what: out of memory") == 0,
+        "%s", err.message);
+    set_error(GIT_ERROR_OS, "cannot open it: No such file or directory");
+    ok(ap_gitlib_vanished(), "what is not there may have vanished");
+    set_error(GIT_ERROR_INVALID, "cannot open it: No such file or directory");
+    ok(!ap_gitlib_vanished(), "not if the system did not say so");
+    set_error(GIT_ERROR_OS, "cannot open it: Permission denied");
+    ok(!ap_gitlib_vanished(), "nor if it said something else");
+}
 
 static void each_call(const char *what, int (*act)(struct ap_buf *out, struct ap_err *err))
 {
@@ -391,6 +432,7 @@ int main(void)
         return 1;
     make_repository();
     wrap_all();
+    codes();
     each_call("open and describe", opening);
     each_call("renew", renewing);
     each_call("find", finding);
