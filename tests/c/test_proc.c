@@ -339,6 +339,85 @@ static void test_descriptors(const char *mode)
     ok(waitpid(-1, NULL, WNOHANG) == -1, "%s: no child is left", mode);
 }
 
+/* What a command leaves running is killed and counted with it, whatever its process group. */
+static void test_orphans(const char *mode)
+{
+    struct ap_proc_result result;
+    int ran = run_shell(&result,
+        "setsid dd if=/dev/zero of=/dev/null bs=60M 2> /dev/null &"
+        "until grep -q 'VmHWM:[^0-9]*[6-9][0-9][0-9][0-9][0-9]' /proc/$!/status; do sleep 0.02; done",
+        20000, 0);
+    ok(ran == 0 && result.exited && result.max_rss_bytes > 50 << 20 && alive("bs=60M") == 0,
+        "%s: what it leaves running counts: %lld bytes", mode, result.max_rss_bytes);
+}
+
+/* Starts `sleep SECONDS` with a variable in its environment, after `before` bytes of others; as a child, or an orphan.
+ * Its id. */
+static pid_t leave(const char *seconds, const char *variable, size_t before, bool orphan)
+{
+    int ready[2];
+    char byte;
+    pid_t pid = 0;
+    if (pipe2(ready, O_CLOEXEC) != 0)
+        return 0;
+    if (fork() == 0) {
+        char *other = calloc(before + 1, 1), *env[] = {other, (char *)variable, NULL};
+        memset(other, 'x', before);
+        if (orphan && fork() != 0)
+            _exit(0);
+        pid = getpid();
+        if (write(ready[1], &pid, sizeof pid) == sizeof pid)
+            execle("/bin/sleep", "sleep", seconds, NULL, env);
+        _exit(1);
+    }
+    if (orphan)
+        wait(NULL);
+    close(ready[1]);
+    if (read(ready[0], &pid, sizeof pid) != sizeof pid ||
+        read(ready[0], &byte, 1) != 0) /* the end is there when the program has begun */
+        ok(0, "sleep begins");
+    close(ready[0]);
+    return pid;
+}
+
+/* What commands of a program that was killed have left is ended: by their workspace, and if nobody looks after them. */
+static void test_sweep(void)
+{
+    static const struct {
+        const char *seconds, *variable;
+        size_t before;
+        bool orphan, ends;
+    } cases[] = {
+        {"62.11", "APSIS_WORKSPACE=/none/pool/one", 0, true, true},
+        {"62.12", "APSIS_WORKSPACE=/none/pool/one", 100000, true, true},
+        {"62.13", "APSIS_WORKSPACE=/none/pool/one", 0, false, false},
+        {"62.14", "APSIS_WORKSPACE=/none/pool", 0, true, false},
+        {"62.15", "APSIS_WORKSPACE=/none/pools/one", 0, true, false},
+        {"62.16", "APSIS_WORKSPACE=/none", 0, true, false},
+        {"62.17", "XAPSIS_WORKSPACE=/none/pool/one", 0, true, false},
+        {"62.18", "APSIS_WORKSPACE=/none/pool/", 0, true, true},
+    };
+    enum { CASES = sizeof cases / sizeof cases[0] };
+    pid_t pids[CASES];
+    struct ap_err err = {0};
+    int ended = -1, again = -1, input = fcntl(0, F_DUPFD_CLOEXEC, 10), before = fd_count();
+    for (size_t i = 0; i < CASES; i++)
+        pids[i] = leave(cases[i].seconds, cases[i].variable, cases[i].before, cases[i].orphan);
+    close(0);
+    ok(ap_proc_sweep(&ended, "/none/pool", &err) == 0 && ended == 3, "three are ended at first: %d", ended);
+    ok(ap_proc_sweep(&again, "/none/pool", &err) == 0 && again == 0, "and none later: %d", again);
+    dup2(input, 0);
+    ok(fd_count() == before, "no descriptor is left");
+    for (size_t i = 0; i < CASES; i++) {
+        ok(alive(cases[i].seconds) == !cases[i].ends, "%s with %s %s", cases[i].orphan ? "an orphan" : "a child",
+            cases[i].variable, cases[i].ends ? "is gone" : "goes on");
+        if (!cases[i].ends && pids[i] > 0)
+            kill(pids[i], SIGKILL);
+    }
+    close(input);
+    wait(NULL);
+}
+
 /* Descriptor 0 is one like any other. */
 static void test_zero(void)
 {
@@ -420,8 +499,10 @@ int main(int argc, char **argv)
         test_output(modes[i]);
         test_limits(modes[i]);
         test_descriptors(modes[i]);
+        test_orphans(modes[i]);
     }
     unsetenv("APSIS_CAGE");
+    test_sweep();
     test_zero();
     test_stopped();
     test_privileges();

@@ -198,6 +198,12 @@ test("a network is the machine's if it is given, else one of the command's own",
   equal({ namespace() == ours, namespace { network = true } == ours }, { false, true })
 end)
 
+test("the cage keeps no descriptor of what it has shown", function()
+  if way == "landlock" then return end
+  local function count(allow) return run(new(), "ls /proc/1/fd | wc -l", { allow = allow }) end
+  equal(count { root .. "/elsewhere", root .. "/around:rw", "~/.pyenv", "~/tools" }, count {})
+end)
+
 test("when memory runs out the kernel ends a command, not apsis", function()
   equal(run(new(), "cat /proc/self/oom_score_adj"), "1000")
 end)
