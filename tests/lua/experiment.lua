@@ -263,7 +263,7 @@ test("what select says of an answer, in each of its texts, comes before what the
       return { edits = { x = 1 }, hypothesis = "h", description = "d", learned = "l", next_action_hint = "n" }
     end } })[2]
   end
-  local function texts(one) return { one.hypothesis, one.description, one.learned, one.next_action_hint } end
+  local function texts(made) return { made.hypothesis, made.description, made.learned, made.next_action_hint } end
   equal(texts(line(source)), { "h2", "d2", "l2", "n2" })
   equal(texts(line "return {}"), { "h", "d", "l", "n" })
 end)
