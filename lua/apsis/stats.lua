@@ -1,13 +1,16 @@
 -- stats: small statistics over lists of numbers. direction decides which value is better. Draws only from the stream
 -- passed in. For strategies, the engine and the lab.
 local bootstrap = require "apsis.stats.bootstrap"
-local ert = require "apsis.stats.ert"
 local order = require "apsis.stats.order"
 local rank = require "apsis.stats.rank"
+local runtime = require "apsis.stats.runtime"
+local studentized = require "apsis.stats.studentized"
 
 local stats = {
   mean = order.mean, quantile = order.quantile, iqr = order.iqr, ecdf = order.ecdf,
-  bootstrap = bootstrap, ert = ert, signed_rank = rank.signed_rank, holm = rank.holm,
+  bootstrap = bootstrap, mean_interval = studentized.mean, ratio_interval = studentized.ratio,
+  ert = runtime.ert, ert_interval = runtime.ert_interval, restricted = runtime.restricted, aocc = runtime.aocc,
+  signed_rank = rank.signed_rank, holm = rank.holm,
 }
 
 function stats.median(list)

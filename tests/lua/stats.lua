@@ -60,8 +60,95 @@ test("ert divides what all runs spent by the successes", function()
   equal(stats.ert({ 100, 200 }, { 100, 200 }), 150.0)
   equal(stats.ert({ 100, nil, 300 }, { 100, 1000, 300 }), 700.0) -- (100 + 1000 + 300) / 2
   equal(stats.ert({ false, 50, false }, { 400, 60, 400 }), 850.0) -- what was spent after the hit does not count
-  equal(stats.ert({ nil, nil }, { 400, 400 }), nil)
+  equal(stats.ert({ nil, nil }, { 400, 400 }), math.huge)
   equal(stats.ert({}, {}), nil)
+end)
+
+test("an interval of the ERT is of resampled runs, and has no upper end where many resamples have no hit", function()
+  local hits, spent, none = {}, {}, {}
+  for run = 1, 30 do hits[run], spent[run], none[run] = 100 + run, 200, false end
+  local low, high = stats.ert_interval(hits, spent, { rng = random.stream "ert" })
+  between(low, 110, 115.5, "low") -- a mean of 115.5 with a standard error of 1.58
+  between(high, 115.5, 121, "high")
+  low, high = stats.ert_interval({ 10, false, false, false }, { 10, 50, 50, 50 }, { rng = random.stream "ert" })
+  between(low, 20, 160, "low")
+  equal(high, math.huge)
+  equal({ stats.ert_interval(none, spent, { rng = random.stream "ert" }) }, { math.huge, math.huge })
+  equal({ stats.ert_interval({}, {}, { rng = random.stream "ert" }) }, {})
+end)
+
+test("restricted runtimes count a run that did not arrive as the budget", function()
+  equal(stats.restricted({ 5, false, 30, 20 }, 20), { 5, 20, 20, 20 })
+end)
+
+test("aocc is the mean of the ECDF over the budget, by evaluations or by their logarithm", function()
+  local hits, budget = { 1, 5, 10, 11, false }, 10
+  local by_hand = 0
+  for evaluation = 1, budget do
+    local reached = 0
+    for _, hit in ipairs(hits) do reached = reached + (hit and hit <= evaluation and 1 or 0) end
+    by_hand = by_hand + reached / #hits / budget
+  end
+  close(stats.aocc(hits, { budget = budget }), by_hand, "by evaluations") -- (10 + 6 + 1) / 50
+  close(stats.aocc(hits, { budget = budget }), 0.34, "by evaluations")
+  close(stats.aocc(hits, { budget = budget, log = true }), (1 + (1 - math.log(5) / math.log(10))) / 5, "by logarithm")
+  equal({ stats.aocc({ 1, 1 }, { budget = 9 }), stats.aocc({ false }, { budget = 9 }) }, { 1.0, 0.0 })
+  equal(stats.aocc({}, { budget = 9 }), nil)
+end)
+
+test("aocc of many targets even in the logarithm is one minus the mean of the clipped logarithm of the precision",
+  function()
+  local precision, budget, hits, targets = { 50, 3, 3, 0.4, 0.02, 0.02 }, 6, {}, 4000 -- of the best so far, 100 to 0.01
+  for index = 1, targets do
+    local target = 10 ^ (2 - 4 * (index - 0.5) / targets)
+    hits[index] = false
+    for evaluation = budget, 1, -1 do
+      if precision[evaluation] <= target then hits[index] = evaluation end
+    end
+  end
+  local mean = 0
+  for _, number in ipairs(precision) do mean = mean + (math.log(number, 10) + 2) / 4 / budget end
+  close(stats.aocc(hits, { budget = budget }), 1 - mean, "aocc", 1e-3)
+end)
+
+-- Exponential lists of mean 1: BCa covers 91 % at n = 20.
+test("the studentized interval covers the mean of a skewed list, and p agrees with it", function()
+  local covered, agree, rounds = 0, 0, repetitions(400)
+  for round = 1, rounds do
+    local rng, list = random.stream("skewed", round), {}
+    for index = 1, 20 do list[index] = -math.log(1 - rng:random()) - 1 end
+    local low, high, p = stats.mean_interval(list, { rng = rng, draws = 400 })
+    if low <= 0 and 0 <= high then covered = covered + 1 end
+    if (p > 0.05) == (low <= 0 and 0 <= high) then agree = agree + 1 end
+  end
+  between(covered / rounds, 0.93, 0.97, "covered")
+  between(agree / rounds, 0.9, 1, "agree")
+end)
+
+test("equal elements are a point, huge ones stay numbers, and one is too few", function()
+  local function of(list) return { stats.mean_interval(list, { rng = random.stream "x", draws = 99 }) } end
+  equal(of { 2, 2, 2 }, { 2.0, 2.0, 0.01 })
+  equal(of { 0, 0, 0 }, { 0.0, 0.0, 1.0 })
+  equal(of { 5 }, {})
+  local low, high = table.unpack(of { 1e308, -1e308, 1.1e308, -0.9e308, 0, 3e307, -3e307, 2e307 })
+  equal(low < 0 and high > 0, true)
+end)
+
+test("the ratio of two means has an interval that pairs are resampled for", function()
+  local xs, ys = {}, {}
+  for index = 1, 30 do
+    local rng = random.stream("ratio", index)
+    ys[index] = 100 * math.exp(rng:normal())
+    xs[index] = 0.8 * ys[index] * math.exp(0.1 * rng:normal()) -- much alike, pair by pair
+  end
+  local ratio, low, high, p = stats.ratio_interval(xs, ys, { rng = random.stream "r" })
+  between(ratio, 0.76, 0.84, "ratio")
+  between(low, 0.72, ratio, "low")
+  between(high, ratio, 0.9, "high")
+  between(p, 0, 0.001, "p")
+  close(stats.ratio_interval({ 3 }, { 4 }, { rng = random.stream "r" }), 0.75, "one pair")
+  equal(stats.ratio_interval({}, {}, { rng = random.stream "r" }), nil)
+  equal({ stats.ratio_interval({ 3, 6 }, { 4, 8 }, { rng = random.stream "r", draws = 99 }) }, { 0.75, 0.75, 0.75, 0.01 })
 end)
 
 test("the normal distribution and its inverse are right in the middle and far out", function()
