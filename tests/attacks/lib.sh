@@ -55,7 +55,7 @@ export MY_API_KEY=secret-of-the-environment-1 VERY_HARMLESS=not-so-harmless
 
 # ON_NODES=1: what is measured runs through `apsis job`, on the nodes of a stand-in of Slurm.
 if [ -n "${ON_NODES:-}" ]; then
-    export FAKE=$T/fake PATH=$ROOT/tests/cluster/bin:$PATH
+    export SLURM_FAKE=$T/fake FAKE=$T/fake PATH=$ROOT/tests/cluster/bin:$PATH
     mkdir -p "$FAKE/jobs" "$XDG_CONFIG_HOME/apsis"
     [ -z "${APSIS_CAGE:-}" ] || echo "APSIS_CAGE=$APSIS_CAGE" >"$FAKE/env"
     echo "execution: {target: slurm, folder: $T/shared, poll_sec: 0.2}" >"$XDG_CONFIG_HOME/apsis/config.yaml"

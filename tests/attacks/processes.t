@@ -213,6 +213,7 @@ begun
 kill -STOP $run && kill -9 $(supervisors $run) $run
 sleep 0.3
 goes_on
+[ -z "${ON_NODES:-}" ] || vanishes
 won "one is left after the next start" left
 end_attack
 pids=$(pgrep -f "sleep $mark") && kill -9 $pids
@@ -225,6 +226,7 @@ sleep 0.5
 kill -STOP $run && kill -9 $(supervisors $run) $run
 sleep 0.3
 goes_on
+[ -z "${ON_NODES:-}" ] || vanishes
 won "one is left after the next start" left
 end_attack
 pids=$(pgrep -f "sleep $mark") && kill -9 $pids
