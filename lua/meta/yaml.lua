@@ -21,7 +21,7 @@ local yaml = {}
 ---@param options? {name?: string} name (default "yaml") for messages
 ---@return any value
 ---@return table<table, apsis.yaml.Lines>|string the lines of each table in the value; or the message "EYAML: NAME:LINE:
----..."
+---...", with NAME:LINE:COLUMN: if the text is no YAML
 ---@return string? code "EYAML"
 function yaml.decode(text, options) end
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lyaml: YAML for Lua, from libyaml's events. lyamlscalar.c interprets scalars; this file refuses duplicate keys, too
- * many aliases and a second document. Beside the value it returns the line of every key and item, for error messages.
+/* lyaml: YAML for Lua, from libyaml's events. lyamlscalar.c interprets scalars, lyamlfail.c words libyaml's
+ * errors; this file refuses duplicate keys, too many aliases and a second document. Beside the value it returns the line of every key and item, for error messages.
  * Writes no YAML. Opened by host.c as apsis.yaml. */
 #include "codec/lyaml.h"
 
@@ -50,56 +50,6 @@ static size_t event_line(struct reader *in)
     return in->yaml->event.start_mark.line + 1;
 }
 
-/* The line of the byte at offset; past the end, the last line with content. */
-static size_t line_at(struct reader *in, size_t offset)
-{
-    const char *text = lua_tostring(in->L, TEXT);
-    size_t length = lua_rawlen(in->L, TEXT), line = 1;
-    for (size_t i = 0; i < offset && i + 1 < length; i++)
-        line += text[i] == '\n';
-    return line;
-}
-
-/* What libyaml's parser says, and what a person can do about it. */
-static const struct {
-    const char *problem, *remedy;
-} remedies[] = {
-    {"found character that cannot start any token", "a value cannot begin with this character: put it in quotes"},
-    {"found a tab character that violates indentation", "tabs are not allowed in YAML: use spaces"},
-    {"mapping values are not allowed in this context",
-        "a ':' does not belong here: put the text in quotes, or check the indentation"},
-    {"did not find expected '-' indicator", "a list item, '- ...', was expected here: check the indentation"},
-    {"did not find expected key", "a key, 'name: ...', was expected here: check the indentation"},
-    {"did not find expected ',' or ']'", "a list in brackets is not closed: ',' or ']' was expected"},
-    {"did not find expected ',' or '}'", "a mapping in braces is not closed: ',' or '}' was expected"},
-    {"found unexpected end of stream", "a quote is not closed"},
-    {"found unknown escape character",
-        "a backslash begins an unknown escape in double quotes: use single quotes, or write two backslashes"},
-};
-
-/* The byte of the text at a mark, whose column counts characters; only exact if ASCII precedes it in the line. */
-static char byte_at(struct reader *in, const yaml_mark_t *mark)
-{
-    const char *p = lua_tostring(in->L, TEXT), *end = p + lua_rawlen(in->L, TEXT);
-    for (size_t line = 0; p != NULL && line < mark->line; line++) {
-        p = memchr(p, '\n', (size_t)(end - p));
-        p = p != NULL ? p + 1 : NULL;
-    }
-    return p != NULL && mark->column < (size_t)(end - p) ? p[mark->column] : '\0';
-}
-
-static const char *remedy_for(struct reader *in, const yaml_parser_t *parser)
-{
-    if (parser->problem == NULL)
-        return "not YAML";
-    if (parser->error == YAML_SCANNER_ERROR && byte_at(in, &parser->problem_mark) == '\t')
-        return "tabs are not allowed in YAML: use spaces";
-    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
-        if (strcmp(parser->problem, remedies[i].problem) == 0)
-            return remedies[i].remedy;
-    return parser->problem;
-}
-
 /* Fetches the next event into the box. */
 static int next_event(struct reader *in)
 {
@@ -114,16 +64,9 @@ static int next_event(struct reader *in)
     yaml_parser_t *parser = &yaml->parser;
     if (parser->error == YAML_MEMORY_ERROR)
         return refuse(in, parser->mark.line + 1, "out of memory", "");
-    size_t line = parser->problem_mark.line + 1, last = line_at(in, (size_t)-1);
-    if (parser->error == YAML_READER_ERROR) /* it has only an offset */
-        line = line_at(in, parser->problem_offset);
-    bool at_end = line > last; /* libyaml reports the end one line after the last line */
-    char context[160] = "";
-    if (parser->context != NULL && parser->context_mark.line + 1 < line)
-        snprintf(context, sizeof context, " (it begins in line %zu)", parser->context_mark.line + 1);
-    else if (!at_end && parser->error != YAML_READER_ERROR)
-        snprintf(context, sizeof context, " (column %zu)", parser->problem_mark.column + 1);
-    return refuse(in, at_end ? last : line, remedy_for(in, parser), context);
+    size_t length;
+    const char *text = lua_tolstring(in->L, TEXT, &length);
+    return ap_yaml_fail(&in->err, lua_tostring(in->L, NAME), text, length, parser);
 }
 
 /* ---- scalars ---- */
