@@ -208,4 +208,23 @@ apsis replay --strategy logs.lua
 line "run.log of another strategy goes to stderr" "$err" '^experiment 1: asked \{ n = 1 \}$'
 no_line "and not to stdout" "$out" "asked"
 
+item "the manifest's direction was changed after the run: replay decides by the recorded one, and names the difference"
+new_project turned
+apsis baseline
+apsis run --iterations 3
+apsis replay --strategy annealing
+before=$out
+sed -i 's/direction: higher/direction: lower/' manifest.yaml
+apsis replay --strategy annealing
+is "the same decisions" "$out" "$before"
+for command in "" --check "--at 2" "--strategy random_walk"; do
+    apsis replay $command
+    is "exit code of replay $command" "$code" 0
+    like "replay $command" "$err" "manifest has score \(lower\), but the journal's values are of score \(higher\)"
+done
+apsis baseline --again
+apsis replay --strategy annealing
+unlike "after baseline --again" "$err" "but the journal"
+end_item
+
 finish

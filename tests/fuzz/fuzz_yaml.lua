@@ -16,7 +16,7 @@ end
 return function(text)
   local value, lines, code = yaml.decode(text, { name = "m" })
   if code then
-    assert(value == nil and code == "EYAML" and lines:find "^EYAML: m:%d+: ")
+    assert(value == nil and code == "EYAML" and lines:find "^EYAML: m:%d+:[%d:]* ")
   else
     check(value, lines)
   end

@@ -69,6 +69,13 @@ local function find_history(self)
   return history.new(self.metric, opened.journal, own_branch)
 end
 
+-- Tells the user that the journal's values are of another metric than the manifest's.
+function reader.say_metric(opened, given, metric)
+  opened:say(("%s: metric: the manifest has %s (%s), but the journal's values are of %s (%s), and are shown so; "
+    .. "`apsis baseline --again` measures by the manifest"):format(opened.manifest.where "metric", given.name,
+    given.direction, metric.name, metric.direction))
+end
+
 -- Folds the journal. Without one the history is empty. true | nil, message, 3.
 function Reader:fold()
   local ok, message = true, nil
@@ -85,9 +92,7 @@ function Reader:fold()
   local given, metric = self.metric, self.history.metric
   if metric ~= given then
     self.metric = metric
-    self.session:say(("%s: metric: the manifest has %s (%s), but the journal's values are of %s (%s), and are shown "
-      .. "so; `apsis baseline --again` measures by the manifest"):format(self.manifest.where "metric", given.name,
-      given.direction, metric.name, metric.direction))
+    reader.say_metric(self.session, given, metric)
   end
   return true
 end

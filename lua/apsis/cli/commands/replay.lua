@@ -2,9 +2,12 @@
 -- where the strategy would differ; --at shows what it knew at an experiment. With another strategy or other options, a
 -- room shows what that would have decided on the recorded proposals.
 local common = require "apsis.cli.common"
+local direction = require "apsis.direction"
+local histories = require "apsis.core.history"
 local json = require "apsis.json"
 local knowledge = require "apsis.cli.knowledge"
 local proposals = require "apsis.core.proposal"
+local reader = require "apsis.live.reader"
 local recordings = require "apsis.core.recording"
 local rooms = require "apsis.core.rooms"
 local session = require "apsis.live.session"
@@ -39,6 +42,20 @@ end
 local function open_fold(self)
   self.engine = self:new_engine(setmetatable({ live = self.world }, still))
   return self.engine
+end
+
+-- Decides by what the newest values were measured by, if the manifest has another metric now. true | nil, message, 3.
+local function take_recorded_metric(self)
+  local given = direction.new(self.manifest.metric)
+  local seen = histories.new(given, self.journal, self.manifest.own_branch)
+  seen.trees = nil
+  local ok, message = seen:fold(self.journal)
+  if not ok then return nil, message, 3 end
+  local metric = seen.metric
+  if metric == given then return true end
+  reader.say_metric(self, given, metric)
+  self.manifest.metric.name, self.manifest.metric.direction = metric.name, metric.direction
+  return true
 end
 
 local function exit_of(code)
@@ -182,6 +199,8 @@ function replay.run(args)
   ok, message, code = common.choose_strategy(self, args)
   if not ok then return code, message end
   ok, message, code = session.steps(self, "load_strategy", "read_journal")
+  if not ok then return code, message end
+  ok, message, code = take_recorded_metric(self)
   if not ok then return code, message end
   local others = not args.at and not args.check and (args.strategy or #(args.set or {}) > 0)
   if others and not rooms.has "replay" then
