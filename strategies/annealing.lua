@@ -7,6 +7,7 @@ local annealing = {
     finish = 0.001, -- the last one
     steps = 200, -- experiments from start to finish, after which the run ends
   },
+  breaks_ties = false,
 }
 
 local function temperature(run)

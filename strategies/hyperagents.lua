@@ -16,7 +16,7 @@ local hyperagents = {
   },
 }
 
-hyperagents.climbs = false
+hyperagents.climbs, hyperagents.breaks_ties = false, false
 
 function hyperagents.check(options)
   return limits.problem(options, { rule = { one_of = selection.rules }, alpha = { least = 0, most = 100 },

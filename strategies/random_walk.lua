@@ -5,6 +5,7 @@ local random_walk = {
     restart = 0.0, -- the probability to begin again at the baseline
   },
   climbs = false,
+  breaks_ties = false,
 }
 
 function random_walk.plan(run)

@@ -28,7 +28,7 @@ function strategy.extend(base, overrides)
   for key, value in pairs(merged.options or {}) do options[key] = value end
   for key, value in pairs(overrides.options or {}) do options[key] = value end
   for key, value in pairs(overrides) do merged[key] = value end
-  if overrides.accept then merged.climbs = overrides.climbs end
+  if overrides.accept then merged.climbs, merged.breaks_ties = overrides.climbs, overrides.breaks_ties end
   merged.options = options
   if fields and overrides.fields then
     merged.fields = table.move(overrides.fields, 1, #overrides.fields, #fields + 1, table.move(fields, 1, #fields, 1,

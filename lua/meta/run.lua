@@ -13,6 +13,8 @@
 ---false: what it keeps does not depend on how candidates of different parents compare. A measure that can be taken of
 ---one change only is then taken since the parent, else since the baseline.
 ---@field climbs? boolean default true
+---false: its accept does not ask for run.tie_breaker, so a manifest with metric.tie_breaker is refused.
+---@field breaks_ties? boolean default true
 ---@field init? fun(run: apsis.Run) once, and again whenever the journal is folded from its start; sets up run.memory
 ---When a worker is free; a list is a group of at most run.free that is accepted together; nil waits until one finishes.
 ---@field plan? fun(run: apsis.Run): apsis.Proposal|apsis.Proposal[]|nil

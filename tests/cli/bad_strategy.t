@@ -363,4 +363,23 @@ unlike "exit code" "$code" "^7$"
 is "outcome" "$(field 1 outcome)" skipped_strategy_error
 end_item
 
+item "metric.tie_breaker with a strategy that does not break ties is refused; with --strategy it is named"
+for strategy in annealing random_walk hyperagents; do
+    new_project "ties_$strategy"
+    sed -i -e 's/direction: higher/direction: higher, tie_breaker: changed_loc/' -e "s/^strategy: .*/strategy: $strategy/" manifest.yaml
+    commit ties
+    for command in setup baseline "run --iterations 1"; do
+        apsis $command
+        is "exit code of $command with $strategy" "$code" 2
+        like "$command with $strategy" "$out$err" "manifest\.yaml:[0-9]+: metric\.tie_breaker: strategy $strategy does not break ties.*remove it"
+    done
+done
+sed -i 's/^strategy: .*/strategy: hillclimb/' manifest.yaml && commit hillclimb
+apsis baseline
+is "hillclimb" "$code" 0
+apsis run --iterations 1 --strategy random_walk
+is "another strategy for one run" "$code" 0
+like "is named" "$err" "metric\.tie_breaker: strategy random_walk does not break ties"
+end_item
+
 finish

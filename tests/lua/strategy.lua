@@ -34,6 +34,7 @@ test("each wrong part of a module is named, with its file and what it must be", 
   refused("return { check = 1 }", here .. "check must be a function, not number")
   refused("return { fields = 1 }", here .. "fields must be a list of names, not number")
   refused("return { climbs = 1 }", here .. "climbs must be true or false, not number")
+  refused("return { breaks_ties = 1 }", here .. "breaks_ties must be true or false, not number")
   refused("return { options = 1 }", here .. "options must be a table of defaults, not number")
   assert(load_source "return { check = function() end, fields = {}, climbs = false, options = {}, name = 1, description = 2 }")
 end)

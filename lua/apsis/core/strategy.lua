@@ -13,7 +13,8 @@ local contract = {}
 
 contract.hooks = { "init", "plan", "prompt", "select", "stage", "stopped", "accept", "learn", "halt" }
 
-local known = { options = true, check = true, fields = true, climbs = true, name = true, description = true }
+local known = { options = true, check = true, fields = true, climbs = true, breaks_ties = true, name = true,
+  description = true }
 for _, hook in ipairs(contract.hooks) do known[hook] = true end
 
 local function read_file(path)
@@ -71,8 +72,10 @@ local function validate(module, where)
   if module.fields ~= nil and type(module.fields) ~= "table" then
     error(("%s: fields must be a list of names, not %s"):format(where, type(module.fields)), 0)
   end
-  if module.climbs ~= nil and type(module.climbs) ~= "boolean" then
-    error(("%s: climbs must be true or false, not %s"):format(where, type(module.climbs)), 0)
+  for _, key in ipairs { "climbs", "breaks_ties" } do
+    if module[key] ~= nil and type(module[key]) ~= "boolean" then
+      error(("%s: %s must be true or false, not %s"):format(where, key, type(module[key])), 0)
+    end
   end
   if module.options ~= nil and type(module.options) ~= "table" then
     error(("%s: options must be a table of defaults, not %s"):format(where, type(module.options)), 0)
@@ -169,7 +172,8 @@ local function complete(module, defaults)
 end
 
 -- load{use=, options=, dir=} -> strategy | nil, message. strategy = { name, where, hooks, options, climbs (what it
--- keeps depends on how candidates of different parents compare; if a file does not say, it does), subs = {sub...} };
+-- keeps depends on how candidates of different parents compare; if a file does not say, it does), breaks_ties (it asks
+-- for metric.tie_breaker; if a file does not say, it does), subs = {sub...} };
 -- a sub = { name, hooks, options, bind(invoke) } whose hooks the strategy calls with its own run. spec.prepare(env), if
 -- given, gets the globals of each file before it is loaded.
 function contract.load(spec)
@@ -197,7 +201,7 @@ function contract.load(spec)
     module, where = load_module(spec.use, spec.dir, loader, spec.prepare)
     local full = complete(module, contract.defaults())
     return { name = spec.use, where = where, hooks = full, declared = full.options, own = module,
-      climbs = module.climbs ~= false,
+      climbs = module.climbs ~= false, breaks_ties = module.breaks_ties ~= false,
       options = check_options(full, merge_options(full.options, spec.options or {}, where), where), subs = subs }
   end)
   if ok then return result end

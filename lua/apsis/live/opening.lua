@@ -16,6 +16,16 @@ local world = require "apsis.live.world"
 
 local opening = {}
 
+-- A tie_breaker that the strategy does not ask for: an error if both are the manifest's. true | nil, message, 2.
+local function check_ties(self, strategy)
+  if strategy.breaks_ties or not self.manifest.states "metric.tie_breaker" then return true end
+  local text = ("%s: metric.tie_breaker: strategy %s does not break ties, so this would do nothing"):format(
+    self.manifest.where "metric.tie_breaker", strategy.name)
+  if not self.strategy_from then return nil, text .. "; remove it, or take hillclimb or openevolve", 2 end
+  self:say(text)
+  return true
+end
+
 function opening:load_strategy()
   local spec = self.manifest.strategy
   guard.limits { cpu_s = self.manifest.limits.hook_cpu_sec, memory_mb = self.manifest.limits.hook_memory_mb }
@@ -25,7 +35,7 @@ function opening:load_strategy()
     return nil, ("%s: %s"):format(from, message), 2
   end
   self.strategy = loaded
-  return true
+  return check_ties(self, loaded)
 end
 
 -- A writable rule that matches no file is an error unless another matches: with nothing writable no candidate could

@@ -159,11 +159,12 @@ function manifest.finish(layer, path, home)
   made.branch = made.branch or "apsis/" .. made.project.ref
   for key, place in pairs(layer.places) do made.lines[key] = place.line end
   made.where = function(key) return draft.at(key) end
+  made.states = draft.stands
   return made
 end
 
 -- The manifest at path, complete with defaults, plus project.ref (the name made a ref's component), path, dir, lines
--- ({[key] = line}) and where(key) -> "FILE:LINE"; or nil and a list of errors.
+-- ({[key] = line}) where(key) -> "FILE:LINE", and states(key), whether it is no default; or nil and a list of errors.
 function manifest.load(path)
   return manifest.finish(manifest.read(path, schema.manifest), path)
 end
