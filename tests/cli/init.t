@@ -96,6 +96,21 @@ line "the steps that it prints lead to the baseline, with the same value" "$out"
 apsis init --measure ./bench.sh --lower --writable src --provider true
 is "an existing manifest is not written over" "$code" 2
 
+own driven
+apsis init --measure ./bench.sh --lower --writable src --provider none
+is "without a provider" "$code $(grep -c provider manifest.yaml)" "0 0"
+line "the last step is a submission" "$out" "^  apsis submit +# after a change$"
+no_line "there is no provider to be missing" "$out" "^the provider"
+sh -c "$(printf '%s\n' "$out" | sed '1,/^next:/d; /apsis [bs]/d')" > /dev/null
+apsis setup
+is "setup is content" "$code" 0
+line "with a note" "$out" "^note  provider .*the manifest has no provider.*apsis submit. needs none"
+line "and its next step" "$out" "^next: apsis baseline && apsis submit$"
+apsis baseline
+echo 4 > src/value
+apsis submit
+line "it is driven" "$out" "^c0001 kept: steps = 4"
+
 own dirty
 echo 4 > src/value
 apsis init --measure ./bench.sh --metric steps --lower --writable src --provider true --check 'test -f src/value'

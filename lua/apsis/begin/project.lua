@@ -142,7 +142,7 @@ local function to_commit(prefix, uncommitted, written)
   return table.concat(words, " ")
 end
 
-local function tell_next(args, result, written, prefix)
+local function tell_next(args, result, written, prefix, provider)
   local uncommitted = result.uncommitted
   print(show.wrap(("%d file%s not committed (%s%s): measured as if committed. `apsis baseline` measures what is "
     .. "committed."):format(#uncommitted, #uncommitted == 1 and " is" or "s are", table.concat(uncommitted, ", ", 1,
@@ -151,12 +151,13 @@ local function tell_next(args, result, written, prefix)
   if args.dir ~= "." then steps[1] = "cd" .. show.at(args.dir) end
   steps[#steps + 1] = ("git add %s && git commit -m 'apsis: manifest'"):format(to_commit(prefix, uncommitted, written))
   steps[#steps + 1] = "apsis baseline"
-  steps[#steps + 1] = "apsis run"
+  steps[#steps + 1] = provider == "none" and "apsis submit  # after a change" or "apsis run"
   print("next:\n  " .. table.concat(steps, "\n  "))
 end
 
 -- If the provider's program is not there: why. name: a coding agent's name, or a command.
 local function tell_provider(dir, name)
+  if name == "none" then return end
   local program = name:match "^%S+"
   if program:find("/", 1, true) then
     local path = program:sub(1, 1) == "/" and program or path_of(dir, program)
@@ -212,7 +213,7 @@ function project.write(args)
   tell_values(result, choice)
   writable.warn(choice, result)
   tell_provider(args.dir, choice.provider)
-  tell_next(args, result, written, prefix)
+  tell_next(args, result, written, prefix, choice.provider)
   return 0
 end
 

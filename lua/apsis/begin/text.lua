@@ -18,7 +18,7 @@ local function list(values)
 end
 
 -- choice: { name, measure, metric, direction, writable, check, provider, regex, keep, links }; preset: whether
--- choice.provider is a preset's name.
+-- choice.provider is a preset's name; it may be "none".
 function text.manifest(choice, preset)
   local lines = { "# Made by `apsis init`; `apsis help manifest` lists every key.", "version: 1",
     ("project: {name: %s}"):format(yaml(choice.name)), "files: # a file that no rule names is read-only" }
@@ -33,7 +33,9 @@ function text.manifest(choice, preset)
   if choice.keep then add("  keep: %s # what one command adds and a later one needs", list(choice.keep)) end
   local extractor = choice.regex and (", extractor: {type: stdout_regex, regex: %s}"):format(json.encode(choice.regex))
   add("metric: {name: %s, direction: %s%s}", yaml(choice.metric or "score"), choice.direction, extractor or "")
-  add("provider: {kind: command, %s: %s}", preset and "preset" or "run", yaml(choice.provider))
+  if choice.provider ~= "none" then
+    add("provider: {kind: command, %s: %s}", preset and "preset" or "run", yaml(choice.provider))
+  end
   add "strategy: hillclimb # `apsis strategies` lists the others"
   add "budget: {iterations: 20} # also minutes, tokens, usd"
   if choice.links and choice.links[1] then

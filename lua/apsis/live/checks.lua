@@ -118,9 +118,10 @@ local function start_of(self)
 end
 
 local function check_provider(self)
-  local ok, message, code = self.world:open_provider()
-  if not ok then return nil, message, code end
   local spec = self.manifest.provider
+  local ok, message, code = self.world:open_provider()
+  if not spec then return true, message .. "; `apsis submit` needs none", "note" end
+  if not ok then return nil, message, code end
   local kind = providers.of(spec)
   local run = kind.command and kind.command(spec)
   if not run then return true, kind.endpoint and "not asked here: `apsis doctor` asks its endpoint" or nil end

@@ -25,8 +25,8 @@ function init.options(parser)
   parser:option("--writable", "what may change: a path or a glob; may be repeated"):count "*":argname "GLOB"
   parser:option("--check", "a command that must succeed before anything is measured; may be repeated"):count "*"
     :argname "COMMAND"
-  parser:option("--provider", "who proposes changes: a coding agent's name (claude, codex, gemini, opencode, pi) or a "
-    .. "command"):argname "NAME"
+  parser:option("--provider", "who proposes changes: a coding agent's name (claude, codex, gemini, opencode, pi), a "
+    .. "command, or none (whoever calls `apsis submit`)"):argname "NAME"
   parser:flag("--example", "write a small project that runs at once, instead")
   parser:option("--strategy", "write a strategy and its test, instead"):argname "FILE.lua"
   rooms.call("init_options", parser)
