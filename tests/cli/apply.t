@@ -143,6 +143,22 @@ is "lines" "$(sed -n 3p a.txt) $(sed -n 29p c.txt)" "x8 mine"
 no_line "what is there already is not named again" "$(git log -1 --format=%B)" "c0001"
 end_item
 
+item "a journal that somebody changed: nothing is applied without --force"
+again run altered
+sed -i 's/"candidate":"c0005"\(.*\)"primary_metric":21,/"candidate":"c0005"\1"primary_metric":2100,/' logs/results.jsonl
+before=$(state)
+for id in "" c0001; do
+    apsis apply $id
+    is "$id: exit" "$code" 5
+    like "$id: why" "$err" "results.jsonl:6: this is not the line that apsis wrote.*nothing was applied.*--force applies it all the same"
+    is "$id: nothing changed" "$(state)" "$before"
+done
+apsis apply --dry-run
+is "a look is free" "$code $(state)" "0 $before"
+apsis apply --force
+is "with --force" "$code $(git rev-parse 'HEAD^{tree}')" "0 $(git rev-parse "$best^{tree}")"
+end_item
+
 item "after a revert of an earlier apply, its mark does not count, so nothing is left out"
 again run reverted
 apsis apply c0002

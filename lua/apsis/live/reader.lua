@@ -84,11 +84,10 @@ function Reader:fold()
   self.last, self.remark = note.read(self.home)
   if not ok then return nil, message, 3 end
   local sealed = (self.session.journal or {}).seal
-  self.altered = sealed and sealed:problem(self.history.count)
-  if self.altered then self.session:say(self.altered) end
+  self.lines_altered = sealed and sealed:problem(self.history.count)
   local budget = sealed and allowance.problem(self.home, self.last)
-  if budget then self.session:say(budget) end
-  self.altered = self.altered or budget
+  self.altered = self.lines_altered or budget
+  for _, problem in ipairs { self.altered, self.lines_altered and budget } do self.session:say(problem) end
   local given, metric = self.metric, self.history.metric
   if metric ~= given then
     self.metric = metric

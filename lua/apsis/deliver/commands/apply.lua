@@ -17,6 +17,7 @@ function apply.options(parser)
     parser:flag("--merge", "a merge commit: the candidate's own commits become part of your branch"),
     parser:flag("--commits", "a commit for each kept step that gained something, with its value"))
   parser:flag("--dry-run", "only show what would be done")
+  parser:flag("-f --force", "apply it also if somebody changed the journal beside apsis")
   parser:flag("--json", "what was done as one JSON object")
 end
 
@@ -99,6 +100,10 @@ function apply.run(args)
   args.way = args.merge and "merge" or args.commits and "commits" or "squash"
   local self, message, code = reader.with_lines(args.directory)
   if not self then return code, message .. reader.misplaced(args.id) end
+  if self.lines_altered and not args.force and not args.dry_run then
+    return 5, "nothing was applied, as the journal may name another candidate than was measured: see above; --force "
+      .. "applies it all the same"
+  end
   local record
   record, message, code = chosen(self, args)
   if not record then return code, message end
