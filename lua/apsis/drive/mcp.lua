@@ -80,8 +80,8 @@ local function answer(self, line)
   local message, wrong = json.decode(line, true)
   if message == nil then
     local where, what = wrong:match "^EJSON: %d+:(%d+): (.*)$"
-    return self:send { jsonrpc = "2.0", id = json.null, error = failure(PARSE, ("not JSON, at byte %s: %s"):format(where,
-      what)) }
+    return self:send { jsonrpc = "2.0", id = json.null,
+      error = failure(PARSE, ("not JSON, at byte %s: %s"):format(where, what)) }
   end
   if type(message) ~= "table" or message[1] == nil then return self:send(response_to(self, message)) end
   local bodies, responses = {}, {}

@@ -7,8 +7,8 @@ local files = {
   { "logs/", "results.jsonl is the journal, one line per experiment, from which all else follows; state.json is where "
     .. "the loop stands; directions.jsonl has the user's notes; apsis.log" },
   { "runs/NNNN/", "what one experiment left: proposal, prompt, plan, verifier's log, artifacts" },
-  { ".apsis/", "the lock, the mark of a pause, digests of the journal's lines and of a run's budget; reset/ is what `apsis "
-    .. "reset` has put away" },
+  { ".apsis/", "the lock, the mark of a pause, digests of the journal's lines and of a run's budget; reset/ is what "
+    .. "`apsis reset` has put away" },
   { "refs/apsis/NAME/", "in the repository: the newest candidates, the best and the baseline, as commits cNNNN" },
   { "refs/apsis-anchors/NAME/", "commits whose parents are the older candidates, 256 each" },
   { "refs/heads/apsis/NAME", "the branch with the kept changes" },

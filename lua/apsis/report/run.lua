@@ -320,9 +320,9 @@ local function page_data(self, facts)
   local metric, history = self.metric, self.history
   local best, first = brief(history.best), brief(history.baseline)
   return { project = facts.project, description = facts.description, status = facts.status, reason = facts.reason,
-    altered = facts.altered, strategy = facts.strategy, strategies = json.array(self.strategies), began = history.began - 1,
-    earlier = self.earlier, metric = metric.name, direction = metric.direction, words = metric:words(),
-    target = metric.target,
+    altered = facts.altered, strategy = facts.strategy, strategies = json.array(self.strategies),
+    began = history.began - 1, earlier = self.earlier, metric = metric.name, direction = metric.direction,
+    words = metric:words(), target = metric.target,
     experiments = self.count - (history.outcomes.baseline or 0), kept = self.kept, baseline = first,
     best = best, gained = best and first and metric:delta(best.value, first.value),
     share = best and first and direction.percent_text(best.value, first.value),
