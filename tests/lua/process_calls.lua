@@ -125,6 +125,17 @@ test("limits are those of the command", function()
   equal({ limits {} }, { limits(nil) })
 end)
 
+test("who takes the disk below its reserve is killed at once, without a signal to prepare for it", function()
+  local dir = assert(fs.tempdir())
+  for _, mode in ipairs { "watched", "subreaper" } do
+    local result = assert(process.run { shell = "trap 'echo asked; exit' TERM; head -c 100000000 /dev/zero > much; sleep 30 & wait",
+      cwd = dir, grace_s = 20, cage = { mode = mode, disk_reserve_mb = 1e9 } })
+    equal({ result.outcome, result.excess, result.stdout.head }, { "killed", "disk", "" }, mode)
+    fs.remove(dir .. "/much")
+  end
+  assert(fs.remove_tree(dir))
+end)
+
 test("input comes from a file, a text, or nowhere; output goes to files", function()
   local dir = assert(fs.tempdir())
   assert(fs.write(dir .. "/in", "from a file"))
