@@ -520,6 +520,42 @@ test("changes tells additions, edits, deletions, types and modes; write_tree com
   equal(tree_of(dir, at), repo:resolve("HEAD^{tree}"))
 end))
 
+test("what a worktree is given is checked, and before a checkout there is nothing to compare", with_worktree(function(wt, at, repo)
+  for _, method in ipairs { "changes", "write_tree" } do
+    local value, message, code = wt[method](wt)
+    equal({ value, code }, { nil, "ESTATE" })
+    tap.matches(message, "nothing has been checked out here yet")
+  end
+  equal(wt:tree(), nil)
+  raises("hide must be a list of paths", wt.checkout, wt, "HEAD", { hide = "a" })
+  raises("a path to hide", wt.checkout, wt, "HEAD", { hide = { 5 } })
+  raises("unknown option", wt.changes, wt, { touch = true })
+  wt:checkout("HEAD")
+  equal(wt:tree(), repo:resolve("HEAD^{tree}"))
+  for _, wrong in ipairs { { 5, "change 1 is not a table" }, { { path = "a" }, "change 1 has no path or no kind" },
+    { { kind = "added" }, "change 1 has no path or no kind" } } do
+    raises(wrong[2], wt.write_tree, wt, { wrong[1] })
+  end
+  raises("table expected", wt.write_tree, wt, "a")
+  equal(wt:write_tree {}, repo:resolve("HEAD^{tree}"))
+  for index, case in ipairs { { nil, {} }, { { touched = false }, {} }, { { touched = true }, { "touched a" } }, { {}, {} } } do
+    run(at, "touch -d 2001-01-0" .. index .. " a")
+    equal(names(wt:changes(case[1])), case[2])
+  end
+end))
+
+test("a worktree follows its repository when that is renewed", with_worktree(function(wt, at, repo, dir)
+  wt:checkout("HEAD")
+  write(at .. "/a", "other\n")
+  local tree = assert(wt:write_tree())
+  run(dir, "git gc -q --prune=now")
+  equal(repo:renew(), true)
+  equal(wt:checkout("HEAD"), { written = 1, removed = 0 })
+  equal(repo:renew(), true)
+  equal(wt:checkout("HEAD", { hide = { "d", "a" } }), { written = 0, removed = 2 })
+  equal(#tree, 40)
+end))
+
 test("an edit that keeps size and mtime is seen, at once and later", with_worktree(function(wt, at)
   wt:checkout("HEAD")
   run(at, "touch -r a ../stamp; printf 'ONE\\ntwo\\nthree\\n' > a; touch -r ../stamp a")
