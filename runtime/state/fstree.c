@@ -28,10 +28,8 @@ struct level {
 
 static char *last_name(struct level *level)
 {
-    size_t at = level->names.used - 1;
-    while (at > 0 && level->names.bytes[at - 1] != '\0')
-        at--;
-    return level->names.bytes + at;
+    char *before = memrchr(level->names.bytes, '\0', level->names.used - 1);
+    return before != NULL ? before + 1 : level->names.bytes;
 }
 
 /* Opens a directory of ours even if its mode forbids it, never through a link; -1 and errno. */
