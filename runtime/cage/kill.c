@@ -26,16 +26,13 @@ static bool is_pid(const char *name)
 
 static pid_t parent_of(const char *pid)
 {
-    char path[64], text[512];
+    char path[64], text[512] = "";
     snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -1;
-    ssize_t count = read(fd, text, sizeof text - 1);
+    (void)!read(fd, text, sizeof text - 1);
     close(fd);
-    if (count <= 0)
-        return -1;
-    text[count] = '\0';
     char *name_end = strrchr(text, ')'); /* the name itself may contain anything */
     return name_end != NULL && strlen(name_end) > 4 ? (pid_t)atoi(name_end + 4) : -1;
 }

@@ -163,8 +163,8 @@ static void link_make(const char *entry)
         return;
     memcpy(path, entry + 1, length);
     path[length] = '\0';
-    if (parents_make(path) == 0 && symlink(target + 1, path) != 0)
-        return; /* there already */
+    if (parents_make(path) == 0)
+        (void)!symlink(target + 1, path); /* or it is there already */
 }
 
 static int entries_attach(const struct cage_box *box, int memory, const int *trees, const char **step)
