@@ -143,8 +143,7 @@ int ap_git_renew(struct ap_git *git, struct ap_err *err)
     int result = ap_gitlib.refdb_open(&refs, git->repo);
     if (result == 0)
         result = ap_gitlib.repository_set_refdb(git->repo, refs);
-    if (refs != NULL)
-        ap_gitlib.refdb_free(refs);
+    ap_gitlib.refdb_free(refs);
     if (result < 0)
         return ap_gitlib_fail(err, result, "refs");
     if (open_objects(&objects, git->repo, err) != 0)

@@ -163,8 +163,7 @@ int ap_gitlib_loose_first(git_repository *repo, struct ap_err *err)
         result = add_backends(odb, directory);
     if (result == 0)
         result = ap_gitlib.repository_set_odb(repo, odb);
-    if (odb != NULL)
-        ap_gitlib.odb_free(odb);
+    ap_gitlib.odb_free(odb);
     return result < 0 ? ap_gitlib_fail(err, result, "the object database") : 0;
 }
 

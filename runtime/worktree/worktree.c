@@ -71,10 +71,8 @@ int ap_worktree_renew(struct ap_worktree *worktree, git_repository *repo, struct
         ap_gitlib.repository_free(objects);
         return ap_gitlib_fail(err, -1, "object database");
     }
-    if (worktree->odb != NULL)
-        ap_gitlib.odb_free(worktree->odb);
-    if (worktree->objects != NULL)
-        ap_gitlib.repository_free(worktree->objects);
+    ap_gitlib.odb_free(worktree->odb); /* NULL is nothing, for these two */
+    ap_gitlib.repository_free(worktree->objects);
     worktree->objects = objects;
     worktree->odb = odb;
     return 0;
@@ -89,10 +87,8 @@ void ap_worktree_close(struct ap_worktree *worktree)
     ap_wtwatch_dispose(&worktree->watch);
     ap_wtlist_dispose(&worktree->list);
     ap_buf_dispose(&worktree->scratch);
-    if (worktree->odb != NULL)
-        ap_gitlib.odb_free(worktree->odb);
-    if (worktree->objects != NULL)
-        ap_gitlib.repository_free(worktree->objects);
+    ap_gitlib.odb_free(worktree->odb); /* NULL is nothing, for these two */
+    ap_gitlib.repository_free(worktree->objects);
     free(worktree);
 }
 
