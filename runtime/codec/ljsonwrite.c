@@ -63,8 +63,8 @@ static unsigned hidden(const unsigned char *at)
     if (*at != 0xE2 || (at[1] != 0x80 && at[1] != 0x81))
         return 0;
     unsigned code = 0x2000U + ((at[1] & 0x3FU) << 6) + (at[2] & 0x3FU);
-    bool reorders = code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
-        (code >= 0x2066 && code <= 0x2069);
+    bool reorders =
+        code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
     return reorders ? code : 0;
 }
 

@@ -65,7 +65,8 @@ static const struct remedy {
     const char *extension, *text;
 } remedies[] = {
     {"refstorage", ": git refs migrate --ref-format=files makes it one that every git reads"},
-    {"objectformat", " (sha256): copy the files to a new folder, and there: git init && git add -A && git commit -m start"},
+    {"objectformat",
+        " (sha256): copy the files to a new folder, and there: git init && git add -A && git commit -m start"},
     {"worktreeconfig", ": git config --unset extensions.worktreeConfig, if no other working tree has its own settings"},
     {NULL, ""},
 };
@@ -82,8 +83,8 @@ static int open_fail(struct ap_err *err, int result, const char *path)
     const struct remedy *remedy = remedies;
     while (remedy->extension != NULL && strcmp(remedy->extension, name) != 0)
         remedy++;
-    return ap_err_set(err, "EFORMAT", "%s: apsis cannot read a repository with git's extensions.%s%s", path, name,
-        remedy->text);
+    return ap_err_set(
+        err, "EFORMAT", "%s: apsis cannot read a repository with git's extensions.%s%s", path, name, remedy->text);
 }
 
 int ap_git_open(struct ap_git **out, const char *path, struct ap_err *err)

@@ -8,7 +8,8 @@ local csv = {}
 -- the cells after them in another order are named: <U+202E>.
 function csv.cell(value)
   if value == nil then return "" end
-  local text = type(value) == "string" and plain.visible(value:gsub("%z", "\u{FFFD}")) or json.encode(value, { sorted = true })
+  local text = type(value) == "string" and plain.visible(value:gsub("%z", "\u{FFFD}"))
+    or json.encode(value, { sorted = true })
   return (text == "" or text:find '[",\r\n]') and '"' .. text:gsub('"', '""') .. '"' or text
 end
 

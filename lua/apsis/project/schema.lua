@@ -104,7 +104,7 @@ local metric = map("the number that is to go up or down", {
   { "target", node("number", "the run ends when the best has reached it") },
   { "epsilon", node("number", "better means better by more than this", { min = 0, default = 0 }) },
   { "tie_breaker", node("enum",
-    "what decides between equal values, for strategies that ask (hillclimb, openevolve); refused with those that do not", {
+    "what decides between equal values, for strategies that ask (hillclimb, openevolve); others refuse it", {
     allowed = { "changed_loc", "none" }, default = "changed_loc",
   }) },
   { "min_pass", node("number", "below it a candidate is rejected") },
