@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lyaml: YAML for Lua, from libyaml's events. lyamlscalar.c interprets scalars, lyamlfail.c words libyaml's errors;
- * this file refuses duplicate keys, too many aliases and a second document. Beside the value it returns the line of every
- * key and item, for error messages. Writes no YAML. Opened by host.c as apsis.yaml. */
+ * this file refuses duplicate keys, too many aliases and a second document. Beside the value it returns the line of
+ * every key and item, for error messages. Writes no YAML. Opened by host.c as apsis.yaml. */
 #include "codec/lyaml.h"
 
 #include <stdio.h>
