@@ -297,4 +297,31 @@ for form in zsh fish; do
 done
 apsis exec "$completion" csh
 is "another shell exits 2" "$code" 2
+item "setup finds a missing program behind a cd, and names every one that is missing"
+new_project behind
+mkdir src && echo 'echo METRIC score=1' >src/bench.sh
+sed -i '/^verification:/,/^metric:/{/^metric:/!d}' manifest.yaml
+cat >>manifest.yaml <<'END'
+verification:
+  checks:
+    - {name: one, run: 'cd src && maek -s'}
+    - {name: two, run: "set -e\ncd src; ./not-here"}
+    - {name: three, run: cd src && sh bnech.sh}
+  commands:
+    - {name: four, run: no-such-program}
+    - {name: fine, run: cd src && sh bench.sh}
+    - {name: unclear, run: cd nowhere && maek2 || cd src || maek3}
+END
+commit behind
+apsis setup
+is "exit" "$code" 5
+for missing in "checks\[1\]: maek is not found in PATH" "checks\[2\]: ./not-here is not found" "checks\[3\]: src/bnech.sh is not found" \
+    "commands\[1\]: no-such-program is not found in PATH"; do
+    line "$missing" "$out" "manifest.yaml:[0-9]+: verification.$missing"
+done
+unlike "what is there, or unclear" "$out" "maek[23]|commands\[[23]\]"
+apsis doctor --no-agent
+line "doctor" "$out" "maek is not found in PATH"
+end_item
+
 finish

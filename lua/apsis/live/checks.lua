@@ -103,6 +103,14 @@ local function findable(self, run, cwd)
   return programs.in_path(dir, word)
 end
 
+-- Whether a command's program and its script are there. true | nil, why.
+local function can_run(self, run, cwd)
+  run, cwd = programs.behind_cd(self.dir, run, cwd)
+  local ok, message = findable(self, run, cwd)
+  if ok then ok, message = has_script(self, run, cwd) end
+  return ok, message
+end
+
 -- A command line as it would be typed.
 local function shown_line(run)
   if type(run) ~= "table" then return run end
@@ -125,8 +133,7 @@ local function check_provider(self)
   local kind = providers.of(spec)
   local run = kind.command and kind.command(spec)
   if not run then return true, kind.endpoint and "not asked here: `apsis doctor` asks its endpoint" or nil end
-  ok, message = findable(self, run)
-  if ok then ok, message = has_script(self, run) end
+  ok, message = can_run(self, run)
   if ok then message = programs.provider_lacks(self.world, start_of(self)) end
   if message then return nil, "provider: " .. message, 4 end
   local found = "its command is found, not run: " .. shown_line(kind.line and kind.line(self.world, spec) or run)
@@ -179,14 +186,14 @@ local function no_case(self)
 end
 
 local function check_verifier(self)
+  local missing = {}
   for _, one in ipairs(measuring(self.manifest)) do
     local command, key = one[1], one[2]
-    local ok, message = findable(self, command.run, command.cwd)
-    if ok then ok, message = has_script(self, command.run, command.cwd) end
-    if not ok then return nil, ("%s: %s: %s"):format(self.manifest.where(key), key, message), 5 end
+    local ok, message = can_run(self, command.run, command.cwd)
+    if not ok then missing[#missing + 1] = ("%s: %s: %s"):format(self.manifest.where(key), key, message) end
   end
-  local missing = no_case(self)
-  if missing then return nil, missing, 5 end
+  missing[#missing + 1] = no_case(self)
+  if #missing > 0 then return nil, table.concat(missing, "\n"), 5 end
   return true, unchecked(self.manifest)
 end
 

@@ -17,8 +17,30 @@ local function first_word(run)
   return word and home.expand(word)
 end
 
--- The commands of the manifest as { run, key, allow }; key: the part that `allow` belongs to.
-local function commands_of(manifest)
+-- Builtins before a command that change at most its folder.
+local harmless = { cd = true, set = true, ulimit = true, umask = true, echo = true, ["true"] = true }
+
+-- What a shell line runs after `cd FOLDER &&` and the like, and in which folder, relative to dir as cwd is: run, cwd.
+-- A line that is not clear, or whose folder is not there, is left as it is.
+function programs.behind_cd(dir, run, cwd)
+  local rest, folder = run, cwd or "."
+  while type(rest) == "string" do
+    local word, argument, joined, after =
+      rest:match "^%s*(%l+)[ \t]*([^;&|<>()\n\"'$`*?{}\\~#]*)([;&\n]+)(.*)$"
+    if not harmless[word] or not joined:find "^&&\n*$" and not joined:find "^[;\n]+$" then break end
+    if word == "cd" then
+      local target = argument:match "^([%w_.][%w_./+-]*)%s*$"
+      local stat = target and fs.stat(("%s/%s/%s"):format(dir, folder, target))
+      if not stat or stat.type ~= "directory" then return run, cwd end
+      folder = folder == "." and target or folder .. "/" .. target
+    end
+    rest = after
+  end
+  return rest, folder
+end
+
+-- The commands of the manifest as { run, key, allow, cwd }; key: the part that `allow` belongs to.
+local function all_commands(manifest)
   local list, verification = {}, manifest.verification or {}
   for _, group in ipairs { verification.checks or {}, verification.commands or {} } do
     for _, one in ipairs(group) do
@@ -31,6 +53,13 @@ local function commands_of(manifest)
   if kind and kind.command then
     list[#list + 1] = { run = kind.command(provider), key = "provider", allow = provider.allow }
   end
+  return list
+end
+
+-- The same, each as it is after a cd.
+local function commands_of(manifest, dir)
+  local list = all_commands(manifest)
+  for _, one in ipairs(list) do one.run, one.cwd = programs.behind_cd(dir, one.run, one.cwd) end
   return list
 end
 
@@ -161,7 +190,7 @@ end
 -- Why programs of the manifest are not found, a text each: in PATH, or the provider's in the project.
 function programs.missing(manifest, dir)
   local list, said = {}, {}
-  for _, one in ipairs(commands_of(manifest)) do
+  for _, one in ipairs(commands_of(manifest, dir)) do
     local word = one.run and first_word(one.run)
     local found, why = true, nil
     if word and not word:find("/", 1, true) then found, why = programs.in_path(dir, word) end
@@ -178,7 +207,7 @@ end
 -- all. world: { manifest, dir } or a whole world.
 function programs.hidden(world, cage)
   local found, said = {}, {}
-  for _, one in ipairs(cage.way and commands_of(world.manifest) or {}) do
+  for _, one in ipairs(cage.way and commands_of(world.manifest, world.dir) or {}) do
     local problem = one.run and problem_of(world, cage, one)
     if problem and not said[problem.text] then
       said[problem.text] = true
