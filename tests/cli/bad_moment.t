@@ -391,4 +391,29 @@ is "the next run" "$code" 0
 is "the lines are whole" "$("$APSIS" log --json >/dev/null 2>&1; echo $?)" 0
 end_item
 
+# gone COMMAND: while the measuring command of COMMAND waits, the project's folder is moved away.
+gone() {
+    item "the project's folder is gone under $1: the message is that, whatever fails first"
+    new_project "gone_${1%% *}"
+    echo "touch '$T/mark'; while [ -e '$T/go' ]; do sleep 0.05; done; echo METRIC score=\$(cat value.txt)" >evaluate.sh
+    sed -i 's/timeout_sec: 10/timeout_sec: 60/' manifest.yaml
+    commit gone
+    if [ "$1" != baseline ]; then apsis baseline; fi
+    rm -f "$T/mark"
+    touch "$T/go"
+    "$APSIS" $1 >"$T/gone.out" 2>"$T/gone.err" </dev/null &
+    local pid=$! _
+    for _ in $(seq 600); do [ -e "$T/mark" ] && break; sleep 0.05; done
+    cd "$T" && mv "gone_${1%% *}" away
+    rm -f "$T/go"
+    wait $pid
+    is "exit code" "$?" 3
+    like "message" "$(cat "$T/gone.err")" "the project folder $T/gone_${1%% *} is gone"
+    unlike "no other cause" "$(cat "$T/gone.err")" "ENOENT|traceback"
+    rm -rf away "gone_${1%% *}"
+    end_item
+}
+gone "run --iterations 3 -q"
+gone baseline
+
 finish

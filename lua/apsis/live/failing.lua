@@ -1,12 +1,24 @@
 -- failing: what is whose fault: errors that end the run, those that a command or an answer is to blame for, and
 -- warnings that are given once: methods of the live world, and of the world of a single job.
+local fs = require "apsis.fs"
 
 local failing = {}
+
+-- That the project's folder is gone, of which a part may have been made again since; nil if it is there. The errors that
+-- follow from that name one file of many.
+function failing:gone()
+  local manifest = self.manifest
+  if not manifest or fs.stat(manifest.dir) and (fs.stat(manifest.path)
+    or fs.stat(manifest.home .. "/logs/results.jsonl")) then return nil end
+  return ("the project folder %s is gone: it was removed or moved while apsis worked in it, so nothing can be "
+    .. "recorded; put it back, then `apsis run` goes on"):format(manifest.dir)
+end
 
 -- Raises an error that ends the run: message and exit code. A strategy's hook may catch it, but no line is written
 -- afterwards.
 function failing:fail(message, code)
-  self.broken = { fatal = true, message = message, code = code }
+  local gone = self:gone()
+  self.broken = { fatal = true, message = gone or message, code = gone and 3 or code }
   error(self.broken, 0)
 end
 

@@ -237,6 +237,8 @@ function running.experiments(self, spec)
   self.world.keeping:finish()
   rooms.call("after_run", self)
   if not outcome then
+    local gone = self.world:gone()
+    if gone then return nil, gone, 3 end
     pcall(note.save, note, engine, "stopped", message)
     return nil, message, code
   end

@@ -98,9 +98,10 @@ function baseline.run(args)
   options.numbering = #unfinished > 0 and numbering or nil
   outcome, message, code = self.engine:baseline(self.world.run_number, options)
   if not outcome then
+    local gone = self.world:gone()
     self.progress_line:clear()
     self:close()
-    return code, message
+    return gone and 3 or code, gone or message
   end
   local value, measurement = outcome.record.value, outcome.measurement
   local failure = not value and "the baseline has no metric: " .. (measurement.reason or measurement.missing
