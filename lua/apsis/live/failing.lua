@@ -4,7 +4,7 @@ local fs = require "apsis.fs"
 
 local failing = {}
 
--- That the project's folder is gone, of which a part may have been made again since; nil if it is there. The errors that
+-- That the project's folder is gone, of which a part may have been made again since; nil if it is there. Errors that
 -- follow from that name one file of many.
 function failing:gone()
   local manifest = self.manifest
