@@ -125,6 +125,9 @@ static void test_refs(struct ap_git *git, const git_oid *a, const git_oid *b)
     ok(ap_gitref_read(&now, repo, name, &err) == 0 && memcmp(&now, a, sizeof now) == 0, "as it was");
     ok(ap_gitref_set(repo, name, b, AP_GITREF_EXACTLY, a, "x", &err) == 0, "a ref as expected moves");
     ok(ap_gitref_set(repo, "HEAD", b, AP_GITREF_ANYTHING, NULL, "x", &err) != 0, "HEAD is not ours to set");
+    ok(ap_gitref_set(repo, "refsx/heads/a", b, AP_GITREF_ANYTHING, NULL, "x", &err) != 0 &&
+            strcmp(err.code, "EINVAL") == 0,
+        "nor is what only begins like a ref");
     ok(ap_gitref_delete(repo, name, &err) == 0, "a ref is deleted");
     ok(ap_gitref_read(&now, repo, name, &err) != 0 && strcmp(err.code, "ENOENT") == 0, "and then is not there");
 }

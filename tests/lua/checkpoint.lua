@@ -183,6 +183,17 @@ tap.test("the first baseline's metric is that of the first lines, given or not",
   source:close()
 end)
 
+tap.test("so is a second metric's, which may be the given one again", function()
+  local line = '{"experiment":%d,"candidate":"c%04d","outcome":"baseline","primary_metric":1,"metric":"%s","direction":"%s"}'
+  write { line:format(0, 0, "loss", "lower"), line:format(1, 1, "score", "higher") }
+  local source = journal.reader(path)
+  local again = history.new(metric, source)
+  tap.equal(packed.restore(again, text_of(fold(history.new(metric, source), source)), 1), true)
+  tap.equal({ #again.classes, again:at(1).measured_by.name, again:at(2).measured_by.name, again.metric.name },
+    { 2, "loss", "score", "score" })
+  source:close()
+end)
+
 tap.test("a run writes one when it has folded the journal, then every 4096 lines, and at its end", function()
   local line = '{"experiment":%d,"outcome":"kept","primary_metric":1,"candidate":"c%04d"}'
   local texts = { '{"experiment":0,"outcome":"baseline","primary_metric":1}' }

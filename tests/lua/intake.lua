@@ -111,7 +111,8 @@ test("an offer that nobody answers ends with its reason, or with the run", funct
   over.intake = intake_of({ { id = "n1", offer = {} }, false }, {})
   over.intake.only = nil
   over.budget:limit { iterations = 1 }
-  over:run { run_number = 1 }
+  assert(over:run { run_number = 1 })
+  equal({ over.history.count, over.flying }, { 2, 0 })
   matches(over.history.newest.rollback_reason, "the run ended before it was submitted: budget: iterations used up")
 end)
 

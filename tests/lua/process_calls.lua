@@ -143,6 +143,10 @@ test("input comes from a file, a text, or nowhere; output goes to files", functi
     { "from a file", "a\0b", "" })
   local result = assert(process.run { shell = "echo out; echo err >&2", stdout_file = dir .. "/out", stderr_file = dir .. "/err" })
   equal({ fs.read(dir .. "/out"), fs.read(dir .. "/err"), result.log }, { "out\n", "err\n" })
+  assert(process.run { shell = "printf 0123456789; printf abcdefghij >&2", stdout_file = dir .. "/few", stderr_file = dir .. "/some",
+    log_limit_bytes = 2, tail_bytes = 3 })
+  equal({ fs.read(dir .. "/few"), fs.read(dir .. "/some") },
+    { "01\n[apsis: 5 bytes left out here]\n789", "ab\n[apsis: 5 bytes left out here]\nhij" })
   equal(out { argv = { "pwd" }, cwd = dir }, assert(fs.realpath(dir)) .. "\n")
   assert(fs.remove_tree(dir))
 end)
