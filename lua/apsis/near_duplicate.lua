@@ -59,14 +59,16 @@ function near_duplicate.marks(program)
 end
 
 -- Why the edited parent is rejected, and the id of the program that it is most like of those with the same marks.
--- known: { id, sketch, marks }. nil if they are less similar than the limit, or if that is 0.
+-- known: { id, sketch, marks }. nil if they are less similar than the limit, if that is 0, or if an edit is no text and
+-- cannot be compared.
 function near_duplicate.refusal(parent, edits, known, limit)
   if limit == 0 then return nil end
   local sources = parent:sources()
   local before = near_duplicate.program(sources)
   for _, file in ipairs(sources) do
     local new = edits[file.path]
-    if type(new) == "string" then file.text = new elseif new == false then file.text = "" end
+    if type(new) == "string" then file.text = new elseif new == false then file.text = ""
+    elseif new ~= nil then return nil end
   end
   local program = near_duplicate.program(sources)
   local sketch, marks, most, id = text.sketch(program), near_duplicate.marks(program), limit, nil

@@ -24,10 +24,11 @@ function near_duplicate.most_like(sources, parent, edits, known) end
 function near_duplicate.marks(program) end
 
 --- Why an edited parent is rejected: of the known programs with the same marks, and the parent if it has them, the most
---- similar has at least the limit's similarity. nil if none has, and for limit 0. Of 1,000 random changes of one
---- constant none is rejected at a limit of 0.99; by similarity alone 600 would be (tests/lua/features.lua).
+--- similar has at least the limit's similarity. nil if none has, for limit 0, and for an edit that is no text. Of
+--- 1,000 random changes of one constant none is rejected at a limit of 0.99; by similarity alone 600 would be
+--- (tests/lua/features.lua).
 ---@param parent apsis.Candidate
----@param edits table<string, string|false> the new text of a file; false takes it away
+---@param edits table<string, string|table|false> the new text of a file; false takes it away
 ---@param known {id: string, sketch: string, marks: string}[] without marks it is passed over
 ---@param limit number
 ---@return string? reason

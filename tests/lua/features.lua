@@ -58,6 +58,7 @@ test("a near duplicate is the program that edits bring back, else the parent", f
   equal(refusal({}, 1), { "nearly the same as c1 (similarity 1.00)", "c1", n = 2 })
   equal(refusal({ b = false }, 0.1)[2], "c1")
   equal({ refusal({ b = false }, 1)[1], refusal({}, 0)[1] }, {})
+  equal(refusal({ a = { 0.5, 2 } }, 0.1)[1], nil, "what is no text cannot be compared")
 end)
 
 -- A program as models write them, of 60 functions; a constant of every kind in each.
