@@ -35,7 +35,7 @@ EMBEDDED  := $(shell find lua/apsis lua/meta strategies -name '*.lua' \
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-.PHONY: all deps deps-test demo clean-demo hall lab lab-noise lab-best-of-k test attacks test-agents test-slurm \
+.PHONY: all deps deps-test demo clean-demo hall lab lab-noise lab-verdicts lab-best-of-k test attacks test-agents test-slurm \
     test-slurm-kills bench-slurm doc-test check check-rooms asan valgrind valgrind-cli torture faults mutants soak \
     bench compare-openevolve fuzz install uninstall deb bundle try-packages docs clean lines format lint help
 .DEFAULT_GOAL := all
@@ -104,6 +104,9 @@ lab: all ## compare the shipped strategies on synthetic worlds in one table; a m
 
 lab-noise: all ## the figures of lua/apsis/noise/acceptance.md: candidates kept under noise (RUNS=1000)
 	@RUNS=$(or $(RUNS),1000) JOBS=$(or $(JOBS),$(shell nproc)) $(BUILD)/apsis exec tests/bench/lab_noise.lua
+
+lab-verdicts: all ## how often the lab's verdicts are wrong, and how often they find what there is (RUNS=400)
+	@RUNS=$(or $(RUNS),400) JOBS=$(or $(JOBS),$(shell nproc)) $(BUILD)/apsis exec tests/bench/lab_verdicts.lua
 
 lab-best-of-k: all ## the table of lua/apsis/lab/best_of_k.md: gains of best of K (RUNS=200)
 	@RUNS=$(or $(RUNS),200) JOBS=$(or $(JOBS),$(shell nproc)) $(BUILD)/apsis exec tests/bench/lab_best_of_k.lua

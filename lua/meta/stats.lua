@@ -105,8 +105,8 @@ function stats.aocc(hits, spec) end
 
 --- An interval for the mean of the list's population by the studentized bootstrap, bootstrap-t (Efron, 1981; Hall,
 --- "Theoretical Comparison of Bootstrap Confidence Intervals", 1988). It is longer than `bootstrap`'s for skewed lists,
---- and holds there: for 20 from an exponential distribution it covers about 95 %, BCa 91 %. Ends may be infinite if the
---- list has few different elements. p is two-sided, of a mean of 0. nil below two elements.
+--- and holds there: for 20 from an exponential distribution it covers about 95 %, BCa 91 %. p is
+--- two-sided, of a mean of 0. nil below two elements.
 ---@param list number[]
 ---@param spec apsis.stats.IntervalSpec
 ---@return number? low

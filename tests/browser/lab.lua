@@ -19,7 +19,7 @@ end
 for at, world in ipairs(worlds) do
   for index, name in ipairs(names) do
     add(data.results, name, world, { direction = at == 1 and "higher" or "lower", metric = "<i>gain</i>", runs = 20, successes = index,
-      success_rate = index / 20, ert = index > 2 and 100 * index or nil, median = index / 10, q1 = index / 12, q3 = index / 9, auc = 0 / 0,
+      success_rate = index / 20, ert = index > 2 and 100 * index or nil, median = index / 10, q1 = index / 12, q3 = index / 9, aocc = 0 / 0,
       kept_ratio = 0.004, false_keeps = at == 1 and 1.5 or nil })
     add(data.curves, name, world, { x = { 1, 10, 100, 500 }, median = { 1, 2, 3, 3 + index },
       q1 = { 0.5, 1, 0 / 0, 2 }, q3 = { 2, 3, inf, 9 }, spent = index == 2 and 80 or 500 })
@@ -35,7 +35,8 @@ for at, world in ipairs(worlds) do
     data.comparisons[#data.comparisons + 1] = { world = world, a = names[index], b = names[index + 1], measure = "best",
       difference = 2 - index, low = 1.5 - index, high = 2.5 - index, p = 0.01, p_holm = 0.03, verdict = verdict }
   end
-  data.comparisons[#data.comparisons + 1] = { world = world, a = names[1], b = names[4], measure = "auc", p = 1, p_holm = 1,
+  data.comparisons[#data.comparisons + 1] = { world = world, a = names[1], b = names[4], measure = "time", way = 0.9,
+    ratio = 0.5, low = 0.4, p = 1, p_holm = 1,
     verdict = "no difference shown" }
 end
 data.fresh = { first_seed = 21, seeds = 20, winners = { names[1] }, results = data.results, comparisons = data.comparisons,

@@ -47,10 +47,13 @@ end_item
 
 item "a table for each world, the best median first, and pairs with intervals"
 like "head" "$(cat out1)" '4 seeds from 1, at most 60 evaluations in a run'
-like "columns" "$(cat out1)" 'strategy +best \[quartiles\] +solved +ERT +AUC +kept'
+like "columns" "$(cat out1)" 'strategy +best \[quartiles\] +solved +ERT \[95%\] +AOCC +kept'
 like "false keeps where there is noise" "$(cat out1)" 'kept +false'
 is "a table for each world" "$(grep -c '^  strategy  *best' out1)" 3
-like "unsuccessful runs are stated" "$(cat out1)" '\([1-4] of 4 not\)'
+like "runs that did not solve it leave the ERT without an upper end" "$(cat out1)" '(inf|\.\.inf\])'
+like "evaluations to the targets" "$(cat out1)" 'time (50|90|100)% +x[0-9.]+ \[[0-9.]+\.\.[0-9.]+\]'
+like "one verdict over the worlds" "$(cat out1)" $'Over all worlds:\n\n +strategy +against +time \\[95%\\] +p +faster +slower +verdict\n.* [0-3] of 3 '
+like "with its reason where there is none" "$(cat out1)" 'no verdict with fewer than 5 worlds'
 like "an interval" "$(cat out1)" 'best +-?[0-9.e-]+ \[-?[0-9.e-]+\.\.-?[0-9.e-]+\] +[0-9.]+ +not shown'
 unlike "four seeds show nothing" "$(cat out1)" ' better$'
 like "and that is said" "$(tr '\n' ' ' <out1)" 'With fewer than [0-9]+ seeds nothing can be shown'
@@ -61,7 +64,9 @@ item "JSON has the rows with nulls for what there is not, the comparisons, and n
 is "the command, without the jobs" "$(query json1 it.command)" "apsis lab $SMALL"
 is "its counts" "$(query json1 'it.seeds, it.first_seed, it.evaluations')" $'4\t1\t60'
 is "a row for each strategy on each world" "$(query json1 '#it.results, it.results[1].strategy, it.results[6].strategy')" $'6\thillclimb\tmine.lua'
-is "two measures of each pair" "$(query json1 '#it.comparisons')" 6
+is "four measures of each pair" "$(query json1 '#it.comparisons, it.comparisons[2].measure, it.comparisons[2].way')" $'12\ttime\t0.5'
+is "a verdict over the worlds" "$(query json1 '#it.overall, it.overall[1].worlds, it.overall[1].verdict')" $'1\t3\tno difference shown'
+is "runtimes to each target" "$(query json1 '#it.results[1].times, it.results[1].times[3].reached == it.results[1].successes')" $'3\ttrue'
 is "ert is a number or null" "$(query json1 'type(it.results[1].ert), it.results[5].ert == require("apsis.json").null or type(it.results[5].ert)')" \
     "$(printf 'number\t%s' "$(query json1 'it.results[5].success_rate > 0 and "number" or "true"')")"
 is "no noise, no false keeps" "$(query json1 'it.results[1].false_keeps, type(it.results[5].false_keeps)')" $'null\tnumber'
@@ -70,7 +75,7 @@ end_item
 
 item "CSV has a line for each trial under a line of names"
 is "lines" "$(wc -l <csv1)" 25
-is "names" "$(head -1 csv1)" "strategy,world,seed,best,observed,hit,auc,evaluations,experiments,kept,false_keeps,seconds,tokens,cost,reason"
+is "names" "$(head -1 csv1)" "strategy,world,seed,best,observed,hit,auc,evaluations,experiments,kept,false_keeps,seconds,tokens,cost,reason,aocc"
 like "a world with commas is quoted" "$(cat csv1)" $'\nmine.lua,"sphere:d=2,noise=gaussian",4,'
 apsis lab mine.lua --world onemax:n=30 --seeds 1 --evaluations 40 --csv one.csv --json
 printf '%s\n' "$out" >one
@@ -114,13 +119,13 @@ for how in "" --all-pairs --overview; do
     apsis lab $three $how --json
     printf '%s\n' "$out" >three$how
 done
-is "with the first" "$(query three '#it.comparisons, it.comparisons[1].a .. it.comparisons[3].a')" $'4\thillclimbhillclimb'
-is "with --all-pairs" "$(query three--all-pairs '#it.comparisons, it.command:match "%-%-all%-pairs" ')" $'6\t--all-pairs'
-is "with --overview" "$(query three--overview '#it.comparisons')" 6
+is "with the first" "$(query three '#it.comparisons, it.comparisons[1].a .. it.comparisons[5].a')" $'8\thillclimbhillclimb'
+is "with --all-pairs" "$(query three--all-pairs '#it.comparisons, it.command:match "%-%-all%-pairs" ')" $'12\t--all-pairs'
+is "with --overview" "$(query three--overview '#it.comparisons')" 12
 smallest='(function() local least; for _, c in ipairs(it.comparisons) do if not least or c.p < least.p then least = c end end
     return ("%.3f"):format(least.p_holm / least.p) end)()'
-is "by four" "$(query three "$smallest")" 4.000
-is "by six" "$(query three--all-pairs "$smallest")" 6.000
+is "by eight" "$(query three "$smallest")" 8.000
+is "by twelve" "$(query three--all-pairs "$smallest")" 12.000
 # shellcheck disable=SC2086
 apsis lab $three
 like "the legend says so" "$(tr -s '\n ' ' ' <<<"$out")" 'Each is compared with the first strategy, hillclimb; --all-pairs compares all\.'
@@ -178,6 +183,15 @@ apsis lab mistyped.lua --world onemax:n=30 --seeds 2 --evaluations 11
 like "an operator" "$(tr -s '\n ' ' ' <<<"$out")" 'restrat: no such operator here, taken as exploitation in 20 proposals; did you mean "restart"'
 end_item
 
+item "what was skipped is counted with the reason; genomes that are no text are no near duplicates"
+apsis lab openevolve --world nk:n=8,k=2 --seeds 2 --evaluations 60 --set near_duplicate=0.99
+like "counted" "$(tr -s '\n ' ' ' <<<"$out")" 'openevolve: [0-9]+ of [0-9]+ skipped: duplicates \(nearly the same as c[0-9]+ \(similarity 1.00\)\)'
+apsis lab openevolve --world nk:n=8,k=2 --world sphere:d=2 --seeds 2 --evaluations 60 --set near_duplicate=0.99 --overview
+like "in the overview too" "$(tr -s '\n ' ' ' <<<"$out")" 'openevolve: [0-9]+ of [0-9]+ skipped: duplicates'
+apsis lab openevolve --world sphere:d=2 --seeds 2 --evaluations 60 --set near_duplicate=0.99
+unlike "numbers are compared as no text" "$out" 'skipped'
+end_item
+
 item "a setting without a strategy's name says whom it has reached"
 apsis lab hillclimb mine.lua annealing --world onemax:n=8 --seeds 1 --evaluations 9 --set patience=9
 like "one of three" "$out" $'patience=9 is set for hillclimb\n'
@@ -192,7 +206,7 @@ text=$(tr -s '\n ' ' ' <<<"$out")
 like "early" "$text" 'hillclimb patience=1: 3 of 3 ended early, [0-9]+% unspent'
 like "fresh seeds" "$text" 'On fresh seeds, from 4 on: the sweep.s winner \(hillclimb patience=20\).* Median final best, 3 seeds from 4'
 unlike "no marks" "$text" '\+2 -1'
-like "but why" "$text" 'No difference between any two is shown. With fewer than [0-9]+ seeds'
+like "but why" "$text" 'No difference of the final best is shown\. With fewer than [0-9]+ seeds'
 apsis lab mine.lua random_walk --world onemax:n=60 --seeds 12 --evaluations 200 --overview
 like "marks are explained" "$(tr -s '\n ' ' ' <<<"$out")" ' \+1 .*\+2 -1: shown to be better'
 end_item
@@ -354,11 +368,11 @@ if command -v script >/dev/null; then
     timeout 300 script -qec "stty cols 80; '$APSIS' lab hillclimb mine.lua --world nk:n=9,k=2 --sweep patience=10,200 --seeds 3 --evaluations 50 -q" \
         /dev/null </dev/null >tty.out
     is "sweeps have room in 80 columns" "$(tr -d '\r' <tty.out | awk 'length > 80')" ""
-    like "with every column" "$(cat tty.out)" 'solved +ERT +AUC +kept'
+    like "with every column" "$(cat tty.out)" 'solved +ERT \[95%\] +AOCC +kept'
     like "names stand above their values" "$(tr -d '\r' <tty.out)" $'\n  mine.lua against hillclimb patience=10\n    best '
     timeout 300 script -qec "stty cols 40; '$APSIS' lab hillclimb --world nk:n=9,k=2 --seeds 3 --evaluations 50 -q" /dev/null </dev/null >tty.out
-    like "columns that have no room are named" "$(tr -s '\r\n ' ' ' <tty.out)" 'left out, too narrow: AUC, kept'
-    unlike "and not explained" "$(cat tty.out)" 'AUC:'
+    like "columns that have no room are named" "$(tr -s '\r\n ' ' ' <tty.out)" 'left out, too narrow: AOCC, kept'
+    unlike "and not explained" "$(cat tty.out)" 'AOCC:'
     timeout 300 script -qec "'$APSIS' lab hillclimb --world onemax:n=9 --seeds 3 --jobs 1 -q" /dev/null </dev/null >tty.out
     unlike "quiet" "$(cat tty.out)" 'trials'
 fi

@@ -122,12 +122,12 @@ test("the studentized interval covers the mean of a skewed list, and p agrees wi
     if (p > 0.05) == (low <= 0 and 0 <= high) then agree = agree + 1 end
   end
   between(covered / rounds, 0.93, 0.97, "covered")
-  between(agree / rounds, 0.9, 1, "agree")
+  equal(agree >= rounds - 2, true)
 end)
 
 test("equal elements are a point, huge ones stay numbers, and one is too few", function()
   local function of(list) return { stats.mean_interval(list, { rng = random.stream "x", draws = 99 }) } end
-  equal(of { 2, 2, 2 }, { 2.0, 2.0, 0.01 })
+  equal(of { 2, 2, 2 }, { 2.0, 2.0, 0.02 })
   equal(of { 0, 0, 0 }, { 0.0, 0.0, 1.0 })
   equal(of { 5 }, {})
   local low, high = table.unpack(of { 1e308, -1e308, 1.1e308, -0.9e308, 0, 3e307, -3e307, 2e307 })
@@ -148,7 +148,7 @@ test("the ratio of two means has an interval that pairs are resampled for", func
   between(p, 0, 0.001, "p")
   close(stats.ratio_interval({ 3 }, { 4 }, { rng = random.stream "r" }), 0.75, "one pair")
   equal(stats.ratio_interval({}, {}, { rng = random.stream "r" }), nil)
-  equal({ stats.ratio_interval({ 3, 6 }, { 4, 8 }, { rng = random.stream "r", draws = 99 }) }, { 0.75, 0.75, 0.75, 0.01 })
+  equal({ stats.ratio_interval({ 3, 6 }, { 4, 8 }, { rng = random.stream "r", draws = 99 }) }, { 0.75, 0.75, 0.75, 0.02 })
 end)
 
 test("the normal distribution and its inverse are right in the middle and far out", function()

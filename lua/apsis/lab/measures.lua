@@ -1,15 +1,19 @@
--- measures: what the trials of a campaign amount to: a row for each strategy on each world, comparisons of pairs, and
--- the series a page draws. Plain data in, plain data out that JSON can hold: what is not known is absent. Orders
--- nothing by worth: quartiles are numeric. Called by the command and the page's data.
+-- measures: what the trials of a campaign amount to: a row for each strategy on each world, comparisons of pairs on
+-- each world and over all, and the series a page draws. Plain data in, plain data out that JSON can hold: what is not
+-- known is absent. Orders nothing by worth: quartiles are numeric. Called by the command and the page's data.
 local compare = require "apsis.lab.compare"
 local direction = require "apsis.direction"
 local json = require "apsis.json"
+local overall = require "apsis.lab.overall"
+local random = require "apsis.random"
+local runtimes = require "apsis.lab.runtimes"
 local stats = require "apsis.stats"
 local steps = require "apsis.lab.steps"
 
-local measures = { comparisons = compare }
+local measures = { comparisons = compare, overall = overall.verdicts }
 
 local POINTS = 100
+local DRAWS = 500 -- of the ERT's interval
 
 local function finite(number)
   return direction.finite(number) and number or nil
@@ -47,11 +51,36 @@ local function common_target(records)
   return target
 end
 
+-- The ERT and its interval into a table; an infinite one is absent.
+local function add_ert(row, into, hits, spent)
+  local low, high = stats.ert_interval(hits, spent, { draws = DRAWS,
+    rng = random.stream("ert", row.world, row.strategy, into.way) })
+  into.ert, into.ert_low, into.ert_high = finite(stats.ert(hits, spent)), finite(low), finite(high)
+end
+
 local function reach(row, records)
   local count, successes, hits, spent = targeted(records)
   row.target, row.successes, row.unsuccessful = common_target(records), successes, count - successes
   row.success_rate = count > 0 and successes / count or nil
-  row.ert = finite(stats.ert(hits, spent))
+  add_ert(row, row, hits, spent)
+end
+
+-- The runtimes to each of the targets, and the areas under their ECDF.
+local function add_times(row, records, group, limit)
+  local times, by_way, areas, logs = json.array {}, {}, {}, {}
+  for place, way in ipairs(runtimes.ways) do times[place], by_way[place] = { way = way }, {} end
+  for index, record in ipairs(records) do
+    local hits = runtimes.hits(group, record, runtimes.ways)
+    for place = 1, #times do by_way[place][index] = hits[place] end
+    areas[index], logs[index] = runtimes.aocc(group, record, limit)
+  end
+  local spent = field(records, "evaluations")
+  for place, one in ipairs(times) do
+    one.mean, one.reached = stats.mean(stats.restricted(by_way[place], limit)), 0
+    for _, hit in ipairs(by_way[place]) do one.reached = one.reached + (hit and 1 or 0) end
+    add_ert(row, one, by_way[place], spent)
+  end
+  row.times, row.aocc, row.aocc_log = times, stats.mean(areas), stats.mean(logs)
 end
 
 local function spread(row, records)
@@ -66,7 +95,7 @@ local function area(records, limit)
   return stats.quantile(areas, 0.5)
 end
 
-local function row_of(entry, limit)
+local function row_of(entry, group, limit)
   local records = entry.records
   local first = records[1] or {}
   local row = { strategy = entry.strategy, world = entry.world, direction = first.direction, metric = first.metric,
@@ -74,6 +103,7 @@ local function row_of(entry, limit)
   reach(row, records)
   spread(row, records)
   row.auc = area(records, limit)
+  add_times(row, records, group, limit)
   local experiments = stats.sum(field(records, "experiments"))
   row.kept_ratio = experiments > 0 and stats.sum(field(records, "kept")) / experiments or nil
   for _, name in ipairs { "evaluations", "experiments", "kept", "measured", "false_keeps", "cost", "seconds",
@@ -85,8 +115,8 @@ end
 
 -- rows(matrix, { evaluations }) -> a row for each entry, in the matrix's order.
 function measures.rows(matrix, options)
-  local rows = {}
-  for index, entry in ipairs(matrix) do rows[index] = row_of(entry, options.evaluations) end
+  local rows, groups = {}, runtimes.groups(matrix)
+  for index, entry in ipairs(matrix) do rows[index] = row_of(entry, groups[entry.world], options.evaluations) end
   return rows
 end
 

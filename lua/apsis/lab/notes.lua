@@ -67,6 +67,19 @@ local function crashed(entry, least)
   if count > 0 and count >= least * total then return ("%d of %d crashed%s"):format(count, total, reason) end
 end
 
+local skips = { { "not_selected", "no answer was selected" }, { "duplicate", "duplicates" },
+  { "no_change", "no change" }, { "executor", "failed" } }
+
+-- Experiments that were not evaluated though there was an answer, and why.
+local function skipped(entry)
+  local total, list = experiments_of(entry), {}
+  for _, kind in ipairs(skips) do
+    local count, reason = failures(entry, kind[1])
+    if count > 0 then list[#list + 1] = ("%d of %d skipped: %s%s"):format(count, total, kind[2], reason) end
+  end
+  return #list > 0 and table.concat(list, "; ") or nil
+end
+
 -- Operators that the world does not have.
 local function unknown(entry)
   local sums, list = {}, {}
@@ -86,7 +99,8 @@ end
 function notes.of(entry, evaluations, least)
   local list = {}
   for _, text in ipairs { copies(entry) or false, early_ends(entry, evaluations) or false, raised(entry) or false,
-    unanswered(entry, least or 0) or false, crashed(entry, least or 0) or false, unknown(entry) or false } do
+    skipped(entry) or false, unanswered(entry, least or 0) or false, crashed(entry, least or 0) or false,
+    unknown(entry) or false } do
     if text then list[#list + 1] = text end
   end
   return list
@@ -118,8 +132,8 @@ end
 -- Prints the notes that matter when all worlds share one table: who ended early, and who failed most of the time.
 function notes.overview(found, plan)
   for _, entry in ipairs(by_strategy(found.matrix)) do
-    for _, text in ipairs { early_ends(entry, plan.evaluations) or false, raised(entry) or false, unknown(entry)
-      or false } do
+    for _, text in ipairs { early_ends(entry, plan.evaluations) or false, raised(entry) or false,
+      skipped(entry) or false, unknown(entry) or false } do
       if text then layout.say(entry.strategy .. ": " .. text, "    ") end
     end
   end
@@ -151,6 +165,21 @@ local function any_early(found, evaluations)
   end
 end
 
+-- What the way leads to on a world without a target.
+local function whole_way(rows)
+  for _, row in ipairs(rows) do
+    if row.success_rate == nil then
+      return " (without one: to the best value that any strategy found with that seed)"
+    end
+  end
+  return ""
+end
+
+-- What the table over all worlds means.
+notes.overall = "Over all worlds: the evaluations of the first over those of the other, to 50%, 90% and all of the way "
+  .. "from the baseline to the target; the geometric mean of all worlds, with an interval that speaks of other worlds "
+  .. "like these. faster, slower: on how many worlds the first is shown to be."
+
 -- What the columns mean, once, at the end. missing: the heads that the terminal had no room for.
 function notes.legend(plan, found, missing)
   local text = {}
@@ -158,19 +187,24 @@ function notes.legend(plan, found, missing)
     if not (head and missing[head]) then text[#text + 1] = sentence end
   end
   add "best: the true value of a run's final best, the median over the seeds."
-  add("AUC: a run's mean best-so-far, the median too.", "AUC")
-  if any(found.rows, "success_rate") then add("ERT: evaluations spent by all runs for each that was solved.", "ERT") end
+  if any(found.rows, "success_rate") then
+    add("ERT: evaluations spent by all runs for each that was solved, with an interval.", "ERT [95%]")
+  end
+  add("AOCC: the mean share of 51 targets reached, over all evaluations; 1 is best.", "AOCC")
   add("kept: of the experiments.", "kept")
   if any(found.rows, "false_keeps") then
     add "false: new bests that were truly no better than the one before, the mean of the runs."
   end
   if any_early(found, plan.evaluations) then add "ended early: by the strategy's own halt or a limit." end
   if #found.comparisons > 0 then
-    add("mean gain: how much better the first is, the mean of the differences seed by seed, with a bootstrap interval "
-      .. "for that pair only.")
+    add("gain of best: how much better the first is, the mean of the differences seed by seed, not counting what is "
+      .. "beyond the target. time 90%: evaluations to come 90% of the way from the baseline to the target"
+      .. whole_way(found.rows) .. "; x0.8: the first needs 0.8 times the evaluations of the other; a run that never "
+      .. ("gets there counts as %d. The intervals are for that pair only."):format(plan.evaluations))
     add("p: signed-rank test, corrected for the pairs compared (Holm): it may be large beside an interval without 0.",
       "p")
     add "better: interval and test both show it. not shown: there may be a difference or none."
+    if #found.overall > 0 then add(notes.overall) end
     if plan.against then
       add(("Each is compared with the first strategy, %s; --all-pairs compares all."):format(plan.against))
     end

@@ -3,6 +3,7 @@
 local csv = require "apsis.cli.csv"
 local json = require "apsis.json"
 local measures = require "apsis.lab.measures"
+local runtimes = require "apsis.lab.runtimes"
 local standings = require "apsis.lab.standings"
 local steps = require "apsis.lab.steps"
 
@@ -11,19 +12,21 @@ local output = {}
 local POINTS = 100 -- of a curve in the page
 
 local columns = { "strategy", "world", "seed", "best", "observed", "hit", "auc", "evaluations", "experiments", "kept",
-  "false_keeps", "seconds", "tokens", "cost", "reason" }
+  "false_keeps", "seconds", "tokens", "cost", "reason", "aocc" }
 
 -- A line per trial of each phase, after a line of names; a value that there is not is empty. evaluations: those that a
 -- run had.
 function output.csv(phases, evaluations)
   local lines = { table.concat(columns, ",") }
   for _, phase in ipairs(phases) do
+    local groups = runtimes.groups(phase.matrix)
     for _, entry in ipairs(phase.matrix) do
       for _, record in ipairs(entry.records) do
         local cells = { csv.cell(entry.strategy), csv.cell(entry.world) }
+        local areas = { auc = steps.area(record, evaluations),
+          aocc = (runtimes.aocc(groups[entry.world], record, evaluations)) }
         for index = 3, #columns do
-          local name = columns[index]
-          cells[index] = csv.cell(name == "auc" and steps.area(record, evaluations) or record[name])
+          cells[index] = csv.cell(areas[columns[index]] or record[columns[index]])
         end
         lines[#lines + 1] = table.concat(cells, ",")
       end
@@ -32,7 +35,8 @@ function output.csv(phases, evaluations)
   return table.concat(lines, "\n") .. "\n"
 end
 
-local always = { "target", "ert", "median", "q1", "q3", "auc", "success_rate", "kept_ratio", "false_keeps" }
+local always = { "target", "ert", "ert_low", "ert_high", "median", "q1", "q3", "auc", "success_rate", "kept_ratio",
+  "false_keeps" }
 
 -- A row in which absent values are null.
 local function with_nulls(row)
@@ -61,13 +65,14 @@ end
 local function fresh_of(plan, fresh)
   if not fresh then return nil end
   return with_ending({ first_seed = fresh.first_seed, seeds = fresh.seeds, winners = json.array(fresh.winners),
-    results = rows_of(fresh.rows), comparisons = json.array(fresh.comparisons) }, plan, fresh)
+    results = rows_of(fresh.rows), comparisons = json.array(fresh.comparisons),
+    overall = json.array(fresh.overall) }, plan, fresh)
 end
 
 function output.json(plan, found, fresh)
   return json.encode(with_ending({ command = plan.command, first_seed = plan.first_seed, seeds = found.seeds,
     evaluations = plan.evaluations, results = rows_of(found.rows), comparisons = json.array(found.comparisons),
-    fresh = fresh_of(plan, fresh) }, plan, found)) .. "\n"
+    overall = json.array(found.overall), fresh = fresh_of(plan, fresh) }, plan, found)) .. "\n"
 end
 
 local function labelled(entry, fields)
@@ -134,8 +139,8 @@ function output.page(plan, found, fresh)
   local curves, ecdf, operators = json.array {}, json.array {}, json.array {}
   for _, entry in ipairs(found.matrix) do
     curves[#curves + 1] = labelled(entry, measures.curves(entry, plan.evaluations, POINTS))
-    local runtimes = measures.ecdf(entry, plan.evaluations) -- nil if there was no target
-    ecdf[#ecdf + 1] = runtimes and labelled(entry, runtimes)
+    local solved = measures.ecdf(entry, plan.evaluations) -- nil if there was no target
+    ecdf[#ecdf + 1] = solved and labelled(entry, solved)
     operators[#operators + 1] = labelled(entry, { operators = measures.operators(entry) })
   end
   local data, strategies = phase_of(plan, found), json.array {}

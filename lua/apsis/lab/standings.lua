@@ -22,13 +22,16 @@ end
 
 -- A comparison so that the one that is better, or leads, comes first.
 function standings.turned(comparison)
-  local difference = comparison.difference
-  if not difference or difference >= 0 and comparison.verdict ~= "worse" then return comparison end
+  local difference, ratio = comparison.difference, comparison.ratio
+  local leads = difference and difference >= 0 or ratio and ratio <= 1
+  if not difference and not ratio or leads and comparison.verdict ~= "worse" then return comparison end
   local verdicts, copy = { better = "worse", worse = "better" }, {}
   for key, value in pairs(comparison) do copy[key] = value end
-  copy.a, copy.b, copy.difference = comparison.b, comparison.a, -difference
-  copy.low, copy.high = comparison.high and -comparison.high, comparison.low and -comparison.low
+  local function turned(value) return value and (ratio and 1 / value or -value) end
+  copy.a, copy.b, copy.difference, copy.ratio = comparison.b, comparison.a, difference and -difference, turned(ratio)
+  copy.low, copy.high = turned(comparison.high), turned(comparison.low)
   copy.plus, copy.minus = comparison.minus, comparison.plus
+  copy.faster, copy.slower = comparison.slower, comparison.faster
   copy.verdict = verdicts[comparison.verdict] or comparison.verdict
   return copy
 end

@@ -3,11 +3,12 @@
 local direction = require "apsis.direction"
 local layout = require "apsis.lab.layout"
 local notes = require "apsis.lab.notes"
+local overall = require "apsis.lab.overall"
 local standings = require "apsis.lab.standings"
 
 local report = { legend = notes.legend, ranked = standings.ranked }
 
-local MOST_PAIRS = 10 -- of a world; of more only those with its best strategy
+local MOST_PAIRS = 20 -- comparisons of a world; of more only those with its best strategy
 
 local say, percent = layout.say, notes.percent
 
@@ -21,8 +22,10 @@ local function short(value, digits)
 end
 
 local function ert_text(row)
-  if row.unsuccessful == 0 then return short(row.ert) end
-  return ("%s (%d of %d not)"):format(short(row.ert), row.unsuccessful, row.runs)
+  if not row.success_rate then return "-" end
+  if not row.ert then return "inf" end
+  local function text(number) return number and short(number, 3) or "inf" end
+  return ("%s [%s..%s]"):format(text(row.ert), text(row.ert_low), text(row.ert_high))
 end
 
 -- The columns of a world's table, and which of them a narrow terminal may do without, the first one first.
@@ -37,9 +40,9 @@ local function columns_of(rows)
   end
   if any.target then
     list[#list + 1] = { "solved", function(row) return percent(row.success_rate) end }
-    list[#list + 1] = { "ERT", ert_text, spare = 3 }
+    list[#list + 1] = { "ERT [95%]", ert_text, spare = 3 }
   end
-  list[#list + 1] = { "AUC", function(row) return short(row.auc) end, spare = 1 }
+  list[#list + 1] = { "AOCC", function(row) return short(row.aocc, 3) end, spare = 1 }
   list[#list + 1] = { "kept", function(row) return percent(row.kept_ratio) end, spare = 2 }
   if any.noise then list[#list + 1] = { "false", function(row) return short(row.false_keeps) end } end
   return list
@@ -53,7 +56,11 @@ local function title_of(world, rows)
   return ("%s: %s, %s%s"):format(world.label, module.metric or world.name, metric:words(), solved)
 end
 
-local names = { best = "best", auc = "AUC" }
+-- What a comparison is of: "best", "time 50%".
+local function measure_of(comparison)
+  if comparison.measure ~= "time" then return comparison.measure end
+  return "time " .. percent(comparison.way)
+end
 
 -- A number with this many decimal places; never -0.
 local function fixed(value, places)
@@ -64,36 +71,48 @@ end
 -- A difference and its interval, all to the place that counts: three digits of the larger of it and the interval's
 -- width.
 local function interval(difference, low, high)
-  if not low then return short(difference, 3) end
+  if not low or not high then return short(difference, 3) end
   local size = math.max(math.abs(difference), high - low)
   local places = size > 0 and math.max(0, math.min(12, 2 - math.floor(math.log(size, 10)))) or 0
   return ("%s [%s..%s]"):format(fixed(difference, places), fixed(low, places), fixed(high, places))
 end
 
+local function p_text(comparison)
+  if not comparison.p_holm then return "-" end
+  return comparison.p_holm < 0.0001 and "<0.0001" or ("%.4f"):format(comparison.p_holm)
+end
+
+local function verdict_text(comparison) return comparison.verdict == "better" and "better" or "not shown" end
+
+-- "x0.83 [0.7..0.98]": three digits each.
+local function ratio_text(c)
+  if not c.low or not c.high then return "x" .. short(c.ratio, 3) end
+  return ("x%s [%s..%s]"):format(short(c.ratio, 3), short(c.low, 3), short(c.high, 3))
+end
+
 local pair_columns = {
   { "strategy", function(c) return c.a end, left = true, name = true },
   { "against", function(c) return c.b end, left = true, name = true },
-  { "of", function(c) return names[c.measure] or c.measure end, left = true },
-  { "mean gain [95% interval]", function(c)
+  { "of", measure_of, left = true },
+  { "gain or ratio [95%]", function(c)
+    if c.ratio then return ratio_text(c) end
     return c.difference and interval(c.difference, c.low, c.high) or "-"
   end },
-  { "p", function(c)
-    if not c.p_holm then return "-" end
-    return c.p_holm < 0.0001 and "<0.0001" or ("%.4f"):format(c.p_holm)
-  end, spare = 1 },
-  { "verdict", function(c) return c.verdict == "better" and "better" or "not shown" end, left = true },
+  { "p", p_text, spare = 1 },
+  { "verdict", verdict_text, left = true },
 }
 
--- Pairs that the medians of the table order the other way than the mean of the differences.
+-- Pairs that the medians of the table order the other way than the mean of the differences, up to the target.
 local function say_turns(list, rows)
   local found, turns = {}, {}
   local metric = direction.new { direction = rows[1].direction }
   for _, row in ipairs(rows) do found[row.strategy] = row end
   for _, pair in ipairs(list) do
-    local field = pair.measure == "auc" and "auc" or "median"
-    local first, second = found[pair.a][field], found[pair.b][field]
-    if first and second and pair.difference and pair.difference > 0 and metric:better(second, first) then
-      turns[#turns + 1] = ("%s against %s (%s)"):format(pair.a, pair.b, names[pair.measure] or pair.measure)
+    local first, second = found[pair.a].median, found[pair.b].median
+    local target = rows[1].target
+    local solved = target and metric:reaches(first, target)
+    if first and second and not solved and (pair.difference or 0) > 0 and metric:better(second, first) then
+      turns[#turns + 1] = ("%s against %s"):format(pair.a, pair.b)
     end
   end
   if #turns > 0 then
@@ -104,7 +123,7 @@ end
 local function print_pairs(found, world, rows, missing)
   local all, list = standings.pairs(found.comparisons, world.label, rows), {}
   for _, pair in ipairs(all) do
-    if #all <= 2 * MOST_PAIRS or pair.upper == 1 then list[#list + 1] = pair.shown end
+    if #all <= MOST_PAIRS or pair.upper == 1 then list[#list + 1] = pair.shown end
   end
   if #list == 0 then return end
   print ""
@@ -127,6 +146,38 @@ local function print_head(plan, found, before)
   print ""
 end
 
+local overall_columns = {
+  { "strategy", function(c) return c.a end, left = true, name = true },
+  { "against", function(c) return c.b end, left = true, name = true },
+  { "time [95%]", ratio_text },
+  { "p", p_text, spare = 1 },
+  { "faster", function(c) return ("%d of %d"):format(c.faster, c.worlds) end },
+  { "slower", function(c) return ("%d"):format(c.slower) end },
+  { "verdict", verdict_text, left = true },
+}
+
+-- The verdicts over all worlds; of many pairs those with the fastest strategy.
+local function print_overall(found, missing)
+  local list, count, fastest = {}, #found.overall, nil
+  for index, verdict in ipairs(found.overall) do
+    list[index] = standings.turned(verdict)
+    if not fastest or list[index].ratio < fastest.ratio then fastest = list[index] end
+  end
+  if count == 0 then return end
+  if count > MOST_PAIRS // 2 then
+    for index = count, 1, -1 do
+      if list[index].a ~= fastest.a and list[index].b ~= fastest.a then table.remove(list, index) end
+    end
+  end
+  say("Over all worlds:", "")
+  print ""
+  layout.print(overall_columns, list, missing)
+  if found.overall[1].worlds < overall.least_worlds then
+    say(("no verdict with fewer than %d worlds"):format(overall.least_worlds), "    ")
+  end
+  print ""
+end
+
 -- The tables of a phase: { matrix, rows, comparisons, seeds, first_seed }, world by world. The heads of columns that
 -- there is no room for are marked in the set `missing`.
 function report.print(plan, found, missing)
@@ -144,6 +195,7 @@ function report.print(plan, found, missing)
     print_pairs(found, world, rows, missing)
     print ""
   end
+  print_overall(found, missing)
 end
 
 -- How many others a strategy was shown to be better and worse than on a world, by the final best: "+2 -1".
@@ -207,13 +259,15 @@ function report.overview(plan, found)
   print_lines(lines, strategies_of(found))
   notes.overview(found, plan)
   print ""
+  print_overall(found, {})
   local text = {}
   if stands then
-    text[1] = "+2 -1: shown to be better than two of the others and worse than one (paired by seed; rank test, "
-      .. "corrected for all pairs); a value without either: no difference shown."
+    text[1] = "+2 -1: shown to be better than two of the others and worse than one by the final best (paired by seed; "
+      .. "rank test, corrected for all comparisons); a value without either: no difference shown."
   elseif #found.comparisons > 0 then
-    text[1], text[2] = "No difference between any two is shown.", notes.too_few(found)
+    text[1], text[2] = "No difference of the final best is shown.", notes.too_few(found)
   end
+  if #found.overall > 0 then text[#text + 1] = notes.overall end
   for _, world in ipairs(plan.worlds) do
     if world.module.direction == "lower" then
       text[#text + 1] = "lower: the lower the better there."

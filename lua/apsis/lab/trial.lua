@@ -63,7 +63,10 @@ local function note_judged(record, world, engine, line, best)
   if line.acceptance.verdict == "kept" then noted.kept = noted.kept + 1 end
 end
 
-local failures = { skipped_provider_failure = "answer", skipped_verification_crash = "crash" }
+-- What is counted with its reason, and as what.
+local failures = { skipped_provider_failure = "answer", skipped_verification_crash = "crash",
+  skipped_not_selected = "not_selected", skipped_duplicate = "duplicate", skipped_no_change = "no_change",
+  skipped_executor_failure = "executor" }
 local reason_bytes <const> = 200
 
 -- The first line, and no more of it than a record should hold; cut between letters.
@@ -202,13 +205,13 @@ end
 -- direction, metric, target, reason, experiments, evaluations, hit (the evaluation at which the best was truly as good
 -- as the target, nil if it never was), baseline, best (its true value), observed, curve = { {evaluation, true value of
 -- the best}... }, kept, measured, false_keeps (nil without noise: how often a new best was truly no better than the
--- best before it; a candidate that was kept and did not become the best is not counted), outcomes, operators = { NAME =
--- {count, kept, improved} }, judged (with acceptance and noise: of candidates that truly were better than the best, and
--- of the others, how many there were, were kept, and what all of them took: { better = {count, kept, measurements},
--- others }), gain (as confirmed at the end), islands, cells, seconds, tokens, cost, failures (nil if there were none) =
--- { answer = {count, reason = the first one's}, crash = the same }, unknown_operators (nil if there were none) = { [an
--- operator that the world does not know, or "crossover with one parent"] = how many proposals } }. workers: if nil, the
--- world's own number, mostly 1.
+-- best before it; a candidate that was kept and did not become the best is not counted), outcomes, operators = { NAME
+-- = {count, kept, improved} }, judged (with acceptance and noise: of candidates that truly were better than the best,
+-- and of the others, how many there were, were kept, and what all of them took: { better = {count, kept,
+-- measurements}, others }), gain (as confirmed at the end), islands, cells, seconds, tokens, cost, failures (nil if
+-- there were none) = { answer = {count, reason = the first one's}, crash, not_selected, duplicate, no_change, executor
+-- = the same }, unknown_operators (nil if there were none) = { [an operator that the world does not know, or
+-- "crossover with one parent"] = how many proposals } }. workers: if nil, the world's own number, mostly 1.
 function trial.run(spec, engine)
   local message
   if not engine then engine, message = trial.open(spec) end

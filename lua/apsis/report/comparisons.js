@@ -1,14 +1,16 @@
-// comparisons: pairs of strategies as intervals of their mean difference, positive if the first is better; the leader
-// comes first. The word "better" only comes from the data's verdict.
+// comparisons: pairs of strategies as intervals: of the mean difference of their final best, positive if the first is
+// better, or of the ratio of their evaluations, below 1 if the first is faster. The leader comes first. The word "better" only comes from the data's verdict.
 
-const MEASURES = { best: "final best", auc: "area under the curve" };
+const MEASURES = { best: "final best" };
+const measureOf = one => one.measure === "time" ? `evaluations to ${percent(one.way)} of the way` : one.measure;
+const estimate = one => known(one.ratio) ? one.ratio : one.difference;
 const INTERVAL = { width: 180, height: 22, edge: 8 };
 
-// One scale for the intervals of a measure, with 0 in it.
-function intervalScale(shown) {
-  let low = 0, high = 0;
+// One scale for the intervals of a measure, with its "no difference" in it.
+function intervalScale(shown, none) {
+  let low = none, high = none;
   for (const one of shown) {
-    for (const value of [one.low, one.high, one.difference]) {
+    for (const value of [one.low, one.high, estimate(one)]) {
       if (known(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];
     }
   }
@@ -27,13 +29,13 @@ function interval(one, x) {
     class: "interval",
     "aria-hidden" : "true"
   },
-    svg("path", { d: `M${x(0)} 1v${INTERVAL.height - 2}`, class: "zero" }));
+    svg("path", { d: `M${x(known(one.ratio) ? 1 : 0)} 1v${INTERVAL.height - 2}`, class: "zero" }));
   if (known(one.low) && known(one.high)) {
     const end = value => `M${x(value)} ${middle - 4}v8`;
     const d = `M${x(one.low)} ${middle}H${x(one.high)}` + end(one.low) + end(one.high);
     picture.append(svg("path", { d, class: tone }));
   }
-  if (known(one.difference)) picture.append(svg("circle", { cx: x(one.difference), cy: middle, r: 4, class: tone }));
+  if (known(estimate(one))) picture.append(svg("circle", { cx: x(estimate(one)), cy: middle, r: 4, class: tone }));
   return picture;
 }
 
@@ -45,6 +47,10 @@ function chance(p) {
 // A difference and its interval to the place that counts: three digits of the larger of it and the interval's width.
 function gainText(one) {
   const { difference, low, high } = one;
+  if (known(one.ratio)) {
+    const text = value => known(value) ? value.toFixed(2) : NO_VALUE;
+    return `×${text(one.ratio)} [${text(low)}, ${text(high)}]`;
+  }
   if (!known(difference)) return NO_VALUE;
   if (!known(low) || !known(high)) return delta(Number(difference.toPrecision(3)));
   const size = Math.max(Math.abs(difference), high - low);
@@ -65,16 +71,18 @@ function comparisonRow(one, x, early) {
 
 // early: the names of those whose runs ended early.
 function comparisons(all, title, early) {
-  const groups = [...new Set(all.map(one => one.measure))];
+  const groups = [...new Set(all.map(measureOf))];
   if (groups.length === 0) return null;
   const head = [
-    { text: "first against second" }, { text: "shown", label: "" }, { text: "how much better [95 %]", right: true },
+    { text: "first against second" }, { text: "shown", label: "" }, { text: "gain or ratio [95 %]", right: true },
     { text: "p, corrected", right: true }, { text: "interval", label: "" }
   ];
-  const note = "The mean of the differences, seed by seed: the one that leads stands first, and right of the "
-    + "line it is better. The intervals are each pair's own; p is corrected for all of them, so that it can say less.";
+  const note = "The one that leads stands first. Final best: the mean of the differences, seed by seed, positive if the "
+    + "first is better. Evaluations: the ratio of the means, below 1 if the first is faster. The line is no difference. "
+    + "The intervals are each pair's own; p is corrected for all of them, so that it can say less.";
   return figure(title, note, ...groups.map(measure => {
-    const shown = all.filter(one => one.measure === measure), x = intervalScale(shown);
+    const shown = all.filter(one => measureOf(one) === measure);
+    const x = intervalScale(shown, shown.some(one => known(one.ratio)) ? 1 : 0);
     const rows = shown.map(one => comparisonRow(one, x, early)), name = MEASURES[measure] || measure;
     return el("div", { class: "group" }, el("h4", {}, name), table(`${title}: ${name}`, head, rows, { cards: true }));
   }));

@@ -41,7 +41,7 @@ function header(page, data, strategies, worlds) {
 }
 
 function tableHead(row, noisy) {
-  const names = [`${clean(row.metric || "best")}, median`, "quartiles", "solved", "ERT", "AUC, median", "kept"];
+  const names = [`${clean(row.metric || "best")}, median`, "quartiles", "solved", "ERT", "AOCC", "kept"];
   if (noisy) names.push("false bests, mean");
   return [{ text: "strategy" }, ...names.map(text => ({ text, right: true }))];
 }
@@ -60,7 +60,7 @@ function tableRow(row, noisy, ended) {
   const solved = known(row.success_rate) ? `${percent(row.success_rate)} ${successes}` : NO_VALUE;
   const ert = known(row.ert) ? number(Math.round(row.ert)) : NO_VALUE;
   const name = ended ? { node: el("span", {}, row.strategy, el("small", {}, endedText(ended))) } : row.strategy;
-  const cells = [name, short(row.median), range, solved, ert, short(row.auc), percent(row.kept_ratio)];
+  const cells = [name, short(row.median), range, solved, ert, short(row.aocc), percent(row.kept_ratio)];
   if (noisy) cells.push(short(row.false_keeps));
   return cells;
 }
@@ -299,10 +299,9 @@ const TERMS = [
     + "divided by the number of successful ones."
   ],
   [
-    "AUC",
-    "area under the best-so-far curve, by evaluation: what the best was on average over the run. "
-    + "In the tables the median over the seeds; comparisons are means of differences, seed by seed, "
-    + "so that the two can order strategies otherwise."
+    "AOCC",
+    "the share of 51 targets that were reached, on average over all evaluations and runs: 1 if all were at once. "
+    + "Targets lie on the way from a seed's baseline to its target, evenly by the logarithm of what is left, down to 1 %."
   ],
   [ "kept", "the share of experiments whose candidate the strategy kept." ],
   [ "false bests", "new bests that were truly no better than the one before, mean of the runs." ],
@@ -313,7 +312,7 @@ const TERMS = [
   ],
   [
     "better, worse",
-    "said only where the interval of the mean difference, paired by seed, leaves out 0 and "
+    "said only where the interval, paired by seed, leaves out no difference and "
     + "the signed-rank test, corrected for all comparisons made here by Holm's method, agrees."
   ],
 ];

@@ -7,32 +7,27 @@ local studentized = {}
 
 local LEVEL, DRAWS = 0.95, 2000
 
--- How many standard errors an estimate is from another.
-local function distance(apart, error_of)
-  if apart == 0 then return 0.0 end
-  return error_of > 0 and apart / error_of or apart > 0 and math.huge or -math.huge
-end
-
--- of(observed, its standard error, resample() -> an estimate and its error, { draws, level }) -> low, high, and the
--- two-sided p of a truth of 0. An end is infinite if too many resamples have no error.
+-- of(observed, its standard error, resample() -> an estimate and its error, { draws, level, count }) -> low, high, and
+-- the two-sided p of a truth of 0. A resample may have hit upon equal elements: its error is at least the observed one
+-- divided by their count, or one odd element among many equal ones would leave no interval.
 function studentized.of(observed, error_of, resample, spec)
   local draws, tail = spec.draws or DRAWS, (1 - (spec.level or LEVEL)) / 2
-  if error_of == 0 then return observed, observed, observed == 0 and 1.0 or 1 / (draws + 1) end
-  local list, beyond, own = {}, 1, math.abs(observed) / error_of
+  if error_of == 0 then return observed, observed, observed == 0 and 1.0 or 2 / (draws + 1) end
+  local list, beyond, own, least = {}, 1, observed / error_of, error_of / spec.count
   for draw = 1, draws do
     local estimate, its_error = resample()
-    list[draw] = distance(estimate - observed, its_error)
-    if math.abs(list[draw]) >= own then beyond = beyond + 1 end
+    list[draw] = (estimate - observed) / math.max(its_error, least)
+    if own > 0 and list[draw] >= own or own <= 0 and list[draw] <= own then beyond = beyond + 1 end
   end
   table.sort(list)
   return observed - error_of * order.sorted_quantile(list, 1 - tail),
-    observed - error_of * order.sorted_quantile(list, tail), beyond / (draws + 1)
+    observed - error_of * order.sorted_quantile(list, tail), math.min(1, 2 * beyond / (draws + 1))
 end
 
 -- A standard error from the sum of count values around their mean and that of their squares; 0 where rounding is all.
-local function error_from(sum, squares, count, scale)
+local function error_from(sum, squares, count)
   local variance = (squares - sum * sum / count) / (count - 1)
-  return variance > 1e-24 * scale and math.sqrt(variance / count) or 0
+  return variance > 1e-24 and math.sqrt(variance / count) or 0
 end
 
 -- For the mean: low, high, p; nil below two elements, or if the elements are too large for a number.
@@ -49,10 +44,11 @@ function studentized.mean(list, spec)
       local part = parts[pick and rng:integer(1, count) or index] - middle
       sum, squares = sum + part, squares + part * part
     end
-    return middle + sum / count, error_from(sum, squares, count, 1)
+    return middle + sum / count, error_from(sum, squares, count)
   end
   local observed, error_of = estimate(false)
-  local low, high, p = studentized.of(observed, error_of, function() return estimate(true) end, spec)
+  local low, high, p = studentized.of(observed, error_of, function() return estimate(true) end,
+    { draws = spec.draws, level = spec.level, count = count })
   return low * most, high * most, p
 end
 
@@ -66,7 +62,7 @@ local function log_ratio(xs, ys, places)
     local part = xs[places[index]] / x - ys[places[index]] / y
     sum, squares = sum + part, squares + part * part
   end
-  return math.log(x / y), error_from(sum, squares, count, 1)
+  return math.log(x / y), error_from(sum, squares, count)
 end
 
 -- For mean x / mean y of pairs of positive numbers: the ratio, low, high, p of a ratio of 1; only the ratio below two
@@ -80,7 +76,7 @@ function studentized.ratio(xs, ys, spec)
   local low, high, p = studentized.of(observed, error_of, function()
     for index = 1, count do places[index] = rng:integer(1, count) end
     return log_ratio(xs, ys, places)
-  end, spec)
+  end, { draws = spec.draws, level = spec.level, count = count })
   return math.exp(observed), math.exp(low), math.exp(high), p
 end
 

@@ -110,15 +110,12 @@ test("the better strategy is told from the worse, whichever direction is better"
   for direction, better in pairs { higher = "good", lower = "poor" } do
     local matrix = { noisy("good", "w", direction, 0.5, 60), noisy("poor", "w", direction, 0, 60) }
     local list = measures.comparisons(matrix, { seed = 1, evaluations = 10 })
-    equal(#list, 2)
-    for index, measure in ipairs { "best", "auc" } do
-      local found = list[index]
-      equal({ found.world, found.a, found.b, found.measure, found.pairs }, { "w", "good", "poor", measure, 60 })
-      equal(found.verdict, better == "good" and "better" or "worse")
-      equal(found.difference > 0, better == "good")
-      equal(found.low < found.difference and found.difference < found.high, true)
-      equal(math.abs(math.abs(found.difference) - 0.5) < 0.25, true)
-    end
+    local found = list[1]
+    equal({ found.world, found.a, found.b, found.measure, found.pairs }, { "w", "good", "poor", "best", 60 })
+    equal(found.verdict, better == "good" and "better" or "worse")
+    equal(found.difference > 0, better == "good")
+    equal(found.low < found.difference and found.difference < found.high, true)
+    equal(math.abs(math.abs(found.difference) - 0.5) < 0.25, true)
     plain(list)
   end
 end)
@@ -135,10 +132,11 @@ end
 test("among many comparisons of equals some would pass alone, and none is called better: p is corrected for all",
   function()
   local list = measures.comparisons(chance(), { seed = 1, evaluations = 10, draws = 400 })
-  equal(#list, 6 * 15 * 2)
+  equal(#list, 6 * 15 * 4)
   local alone = 0
   for _, comparison in ipairs(list) do
-    if comparison.p < 0.05 and (comparison.low > 0 or comparison.high < 0) then alone = alone + 1 end
+    local none = comparison.ratio and 1 or 0
+    if comparison.p < 0.05 and (comparison.low > none or comparison.high < none) then alone = alone + 1 end
     equal(comparison.verdict, "no difference shown")
     equal(comparison.p_holm >= comparison.p, true)
   end
@@ -154,8 +152,8 @@ test("the correction counts every comparison of every world", function()
   end
   local large = only(measures.comparisons(matrix, { seed = 1, evaluations = 10 }), "best")[1]
   equal({ small.p, small.low, small.high }, { large.p, large.low, large.high }) -- streams are each comparison's own
-  equal(math.abs(small.p_holm - 2 * small.p) < 1e-12, true)
-  equal(math.abs(large.p_holm - 18 * large.p) < 1e-12, true)
+  equal(math.abs(small.p_holm - 4 * small.p) < 1e-12, true)
+  equal(math.abs(large.p_holm - 36 * large.p) < 1e-12, true)
 end)
 
 test("the same matrix and seed make the same comparisons, another seed other intervals and the same tests", function()
@@ -182,7 +180,8 @@ end)
 test("equal everywhere is p = 1 and no difference; one seed, or none in common, shows none either", function()
   local same = { record(1), record(2), record(3) }
   for _, found in ipairs(measures.comparisons({ entry("a", "w", same), entry("b", "w", same) }, { seed = 1 })) do
-    equal({ found.difference, found.low, found.high, found.p, found.p_holm }, { 0.0, 0.0, 0.0, 1.0, 1.0 })
+    local none = found.ratio and 1.0 or 0.0
+    equal({ found.difference or found.ratio, found.low, found.high, found.p, found.p_holm }, { none, none, none, 1.0, 1.0 })
     equal(found.verdict, "no difference shown")
   end
   local found = measures.comparisons({ entry("a", "w", { record(1, { best = 9 }) }), entry("b", "w", { record(1) }) },
@@ -243,6 +242,145 @@ test("differences too large for a number leave no interval, and no verdict", fun
   local list = measures.comparisons({ entry("a", "w", first), entry("b", "w", second) }, { seed = 1 })
   equal({ list[1].difference == nil, list[1].verdict }, { true, "no difference shown" })
   plain(list)
+end)
+
+-- Runs that solve a world at 10 after this many evaluations, half of the way at half of them.
+local function solving(strategy, world, evaluations, budget, best)
+  local records = {}
+  for seed, hit in ipairs(evaluations) do
+    local solved = hit <= budget
+    records[seed] = record(seed, { target = 10, hit = solved and hit or nil, evaluations = math.min(hit, budget),
+      best = solved and (best or 10) or 5, curve = { { 1, 0.0 }, { hit // 2, 5 }, solved and { hit, best or 10 } or nil } })
+  end
+  return entry(strategy, world, records)
+end
+
+local function between(rng, low, high)
+  local list = {}
+  for seed = 1, 30 do list[seed] = rng:integer(low, high) end
+  return list
+end
+
+test("evaluations to each target are compared as a ratio, runs that never came counting as the budget", function()
+  local quick, slow = { 40, 60, 80, 300 }, { 80, 120, 160, 300 }
+  local list = measures.comparisons({ solving("a", "w", quick, 200), solving("b", "w", slow, 200) },
+    { seed = 1, evaluations = 200 })
+  equal({ #list, list[2].measure, list[2].way, list[3].way, list[4].way }, { 4, "time", 0.5, 0.9, 1 })
+  equal(math.abs(list[2].ratio - (20 + 30 + 40 + 150) / (40 + 60 + 80 + 150)) < 1e-12, true)
+  equal(math.abs(list[4].ratio - (40 + 60 + 80 + 200) / (80 + 120 + 160 + 200)) < 1e-12, true)
+  equal({ list[4].plus, list[4].minus }, { 9.0, 0.0 }) -- differences of 40, 60, 80 and, by Pratt, a zero of rank 1
+  equal(list[4].verdict, "no difference shown") -- four seeds
+  plain(list)
+  for direction, sign in pairs { higher = 1, lower = -1 } do
+    local matrix = { solving("a", "w", between(random.stream "a", 50, 90), 200),
+      solving("b", "w", between(random.stream "b", 80, 150), 200) }
+    for _, one in ipairs(matrix) do
+      for _, run in ipairs(one.records) do
+        run.direction, run.best, run.target = direction, sign * run.best, sign * run.target
+        for _, step in ipairs(run.curve) do step[2] = sign * step[2] end
+      end
+    end
+    for place, one in ipairs(measures.comparisons(matrix, { seed = 1, evaluations = 200 })) do
+      equal(one.verdict, place == 1 and "no difference shown" or "better")
+      if place > 1 then equal(one.low < one.ratio and one.ratio < one.high and one.high < 1, true) end
+    end
+    matrix[1], matrix[2] = matrix[2], matrix[1]
+    equal(measures.comparisons(matrix, { seed = 1, evaluations = 200 })[3].verdict, "worse")
+  end
+end)
+
+test("values beyond the target count as the target: overshoot is no gain", function()
+  local rng, exact = random.stream "over", between(random.stream "x", 50, 90)
+  local matrix = { solving("a", "w", exact, 200), solving("b", "w", exact, 200) }
+  for _, run in ipairs(matrix[1].records) do
+    run.best = 10 + rng:random()
+    run.curve[3][2] = run.best
+  end
+  local found = measures.comparisons(matrix, { seed = 1, evaluations = 200 })[1]
+  equal({ found.difference, found.p, found.verdict }, { 0.0, 1.0, "no difference shown" })
+  for _, one in ipairs(matrix) do
+    for _, run in ipairs(one.records) do run.target = nil end
+  end
+  equal(measures.comparisons(matrix, { seed = 1, evaluations = 200 })[1].verdict, "better")
+end)
+
+test("without a target the way leads to the best that any strategy found with that seed", function()
+  local matrix = { entry("a", "w", { record(1, { best = 8, curve = { { 1, 0.0 }, { 3, 4 }, { 7, 8 } } }) }),
+    entry("b", "w", { record(1, { best = 4, curve = { { 1, 0.0 }, { 2, 4 } } }) }) }
+  local rows = measures.rows(matrix, { evaluations = 10 })
+  local function reached(one) return { one.times[1].mean, one.times[2].mean, one.times[3].mean, one.times[3].reached } end
+  equal(reached(rows[1]), { 3.0, 7.0, 7.0, 1 })
+  equal(reached(rows[2]), { 2.0, 10.0, 10.0, 0 })
+  equal({ rows[1].times[3].ert, rows[2].times[3].ert == nil, rows[2].ert == nil }, { 7.0, true, true })
+  equal(rows[1].aocc < 0.6 and rows[1].aocc > rows[2].aocc, true)
+  plain(rows)
+end)
+
+test("aocc is 1 for a run that starts at the target and 0 for one that never moves; the ERT has an interval", function()
+  local rows = measures.rows({ entry("a", "w", { record(1, { target = 0, best = 0, hit = 1, curve = { { 1, 0.0 } } }) }),
+    entry("b", "w", { record(1, { target = 0, baseline = -1, best = -1, curve = { { 1, -1 } } }) }) }, { evaluations = 10 })
+  equal({ rows[1].aocc, rows[1].aocc_log, rows[1].ert_low, rows[1].ert_high }, { 1.0, 1.0, 1.0, 1.0 })
+  local still = measures.rows({ entry("b", "w", { record(1, { target = 1, best = 0, curve = { { 1, 0.0 } } }) }) },
+    { evaluations = 10 })[1]
+  equal({ still.aocc, still.aocc_log, still.ert_low == nil }, { 0.0, 0.0, true })
+end)
+
+-- A matrix over worlds on which a needs `ratio` of b's evaluations, drawn from an exponential distribution.
+local function over_worlds(count, ratio, name)
+  local matrix = {}
+  for world = 1, count do
+    for _, strategy in ipairs { "a", "b" } do
+      local rng, list = random.stream(name, world, strategy), {}
+      for seed = 1, 20 do
+        list[seed] = 4 + (-math.log(1 - rng:random()) * 100 * (strategy == "a" and ratio or 1)) // 1 | 0
+      end
+      matrix[#matrix + 1] = solving(strategy, "w" .. world, list, 2000)
+    end
+  end
+  return matrix
+end
+
+local function over_all(matrix)
+  local list = measures.comparisons(matrix, { seed = 1, evaluations = 2000, draws = 300 })
+  return measures.overall(matrix, list, { seed = 1, evaluations = 2000, draws = 500 })[1], list
+end
+
+test("over all worlds there is one ratio with an interval, and in how many worlds it is shown", function()
+  local found = over_all(over_worlds(8, 0.4, "x"))
+  equal({ found.a, found.b, found.worlds, found.verdict, found.slower }, { "a", "b", 8, "better", 0 })
+  equal(found.low < 0.4 and 0.4 < found.high and found.high < 0.7, true)
+  equal(found.faster > 0, true)
+  plain(found)
+  equal(over_all(over_worlds(8, 2.5, "x")).verdict, "worse")
+  equal(over_all(over_worlds(8, 1, "x")).verdict, "no difference shown")
+  equal(over_all(over_worlds(4, 0.2, "x")).verdict, "no difference shown", "too few worlds for a verdict")
+  equal(over_all(over_worlds(1, 0.2, "x")), nil)
+  equal(measures.overall({}, {}, {}), {})
+end)
+
+test("over worlds that differ in who is faster nothing is shown, however sure each world is", function()
+  local matrix = over_worlds(4, 0.3, "x")
+  for _, one in ipairs(over_worlds(8, 3.3, "y")) do
+    if tonumber(one.world:match "%d+") > 4 then matrix[#matrix + 1] = one end
+  end
+  local found = over_all(matrix)
+  equal({ found.verdict, found.faster > 1, found.slower > 1 }, { "no difference shown", true, true })
+end)
+
+-- Differences of mean 0 that lean to one side: the ranks alone would call 12 % of them a difference of 5 % that there are.
+test("skewed differences of mean zero seldom get a verdict", function()
+  local shown, rounds = 0, os.getenv "APSIS_SANITIZED" and 40 or 400
+  for round = 1, rounds do
+    local rng, first, second = random.stream("skew", round), {}, {}
+    for seed = 1, 20 do
+      first[seed] = record(seed, { best = -math.log(1 - rng:random()) - 1 })
+      second[seed] = record(seed, { best = 0 })
+    end
+    local matrix = { entry("a", "w", first), entry("b", "w", second) }
+    local found = measures.comparisons(matrix, { seed = round, draws = 300 })[1]
+    if found.p < 0.05 and found.low and found.high and (found.low > 0 or found.high < 0) then shown = shown + 1 end
+  end
+  equal(shown <= 0.07 * rounds, true, shown .. " of " .. rounds)
 end)
 
 test("curves are quartiles of the best so far on a grid even in the logarithm, from 1 to the last evaluation",

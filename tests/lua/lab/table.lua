@@ -13,20 +13,21 @@ local function printed(rows, comparisons)
   _G.print = function(line) lines[#lines + 1] = line end
   local ok, message = pcall(report.print, { seeds = 9, first_seed = 1, evaluations = 10, reached = {},
     worlds = { { label = "w", name = "w", module = {} } } },
-    { seeds = 9, first_seed = 1, matrix = {}, rows = rows, comparisons = comparisons }, {})
+    { seeds = 9, first_seed = 1, matrix = {}, rows = rows, comparisons = comparisons, overall = {} }, {})
   _G.print = shown
   if not ok then error(message, 0) end
   return table.concat(lines, "\n")
 end
 
 local function rows(a, b)
-  return { { strategy = "a", median = 2, auc = a }, { strategy = "b", median = 1, auc = b } }
+  return { { strategy = "a", median = a, aocc = 0.5 }, { strategy = "b", median = b, aocc = 0.5 } }
 end
 
 test("where the medians and the mean of the differences are opposite, that is said, and of which pair", function()
   local text = printed(rows(1, 3), { { a = "a", b = "b", measure = "best", difference = 1, low = 0.5, high = 2,
-    p_holm = 1 }, { a = "a", b = "b", measure = "auc", difference = 1, low = 0.5, high = 2, p_holm = 1 } })
-  equal((text:gsub("%s+", " ")):match "medians above .*: (.-) ?$", "a against b (AUC)")
+    p_holm = 1 }, { a = "a", b = "b", measure = "time", way = 0.9, ratio = 0.5, low = 0.4, high = 0.6, p_holm = 1 } })
+  equal((text:gsub("%s+", " ")):match "medians above .*: (.-) ?$", "a against b")
+  equal(text:match "time 90%%[^\n]*", "time 90%      x0.5 [0.4..0.6]  1.0000  not shown")
   text = printed(rows(3, 1), { { a = "a", b = "b", measure = "best", difference = 1, low = 0.5, high = 2,
     p_holm = 1 } })
   equal(text:find "medians above", nil)

@@ -102,11 +102,12 @@ local function phase(plan, strategies, first_seed, bar, title)
     history = plan.history, jobs = plan.jobs, progress = function(done, total, busy) bar:update(done, total, busy) end }
   bar:clear()
   print_logged(found.matrix, first_seed)
-  found.first_seed, found.rows, found.comparisons = first_seed, {}, {}
+  found.first_seed, found.rows, found.comparisons, found.overall = first_seed, {}, {}, {}
   if found.seeds > 0 then
     found.rows = measures.rows(found.matrix, { evaluations = plan.evaluations })
-    found.comparisons = measures.comparisons(found.matrix, { seed = first_seed, evaluations = plan.evaluations,
-      first_only = plan.against ~= nil })
+    local options = { seed = first_seed, evaluations = plan.evaluations, first_only = plan.against ~= nil }
+    found.comparisons = measures.comparisons(found.matrix, options)
+    found.overall = measures.overall(found.matrix, found.comparisons, options)
   end
   return found
 end

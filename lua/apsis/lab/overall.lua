@@ -1,0 +1,142 @@
+-- overall: one verdict over all worlds of a campaign: how many evaluations a strategy needs of what another needs. Of
+-- each world it takes the ratio of mean evaluations at several targets, and of these and of the worlds the geometric
+-- mean. Worlds are resampled, and the seeds of each, so that the interval speaks of other worlds too. Called by the
+-- command.
+local random = require "apsis.random"
+local runtimes = require "apsis.lab.runtimes"
+local stats = require "apsis.stats"
+local studentized = require "apsis.stats.studentized"
+
+local LEVEL, LEAST_WORLDS = 0.05, 5
+
+-- Of each seed that all entries of a world have, and each way, the evaluations of every strategy: { [seed] = { [way] =
+-- { [strategy] = evaluations } } }.
+local function times_of(group, budget)
+  local by_seed, list, ways = {}, {}, runtimes.ways
+  for place, entry in ipairs(group.entries) do
+    for _, record in ipairs(entry.records) do
+      local times = by_seed[record.seed] or {}
+      by_seed[record.seed] = times
+      local hits = stats.restricted(runtimes.hits(group, record, ways), budget)
+      for way = 1, #ways do
+        times[way] = times[way] or {}
+        times[way][place] = hits[way]
+      end
+      if place == #group.entries and #times[1] == place then list[#list + 1] = times end
+    end
+  end
+  return list
+end
+
+-- Each strategy's mean logarithm of its mean evaluations on a world, over the ways; of resampled seeds if there is an
+-- rng.
+local function logs_of(times, strategies, rng)
+  local count, logs = #times, {}
+  local picks = {}
+  for index = 1, count do picks[index] = times[rng and rng:integer(1, count) or index] end
+  for place = 1, strategies do
+    logs[place] = 0
+    for way = 1, #runtimes.ways do
+      local sum = 0
+      for index = 1, count do sum = sum + picks[index][way][place] end
+      logs[place] = logs[place] + math.log(sum / count) / #runtimes.ways
+    end
+  end
+  return logs
+end
+
+-- The mean over worlds of the difference of two strategies' logarithms, and its standard error.
+local function estimate(worlds, a, b)
+  local count, sum, squares = #worlds, 0, 0
+  for _, logs in ipairs(worlds) do sum = sum + logs[a] - logs[b] end
+  local mean = sum / count
+  for _, logs in ipairs(worlds) do squares = squares + (logs[a] - logs[b] - mean) ^ 2 end
+  return mean, squares > 1e-24 and math.sqrt(squares / (count - 1) / count) or 0
+end
+
+-- What was drawn once serves every pair: { { logs of a world }... } for each draw.
+local function resampled(worlds, strategies, options)
+  local rng, draws = random.stream(options.seed, "overall"), {}
+  for draw = 1, options.draws do
+    draws[draw] = {}
+    for place = 1, #worlds do
+      draws[draw][place] = logs_of(worlds[rng:integer(1, #worlds)], strategies, rng)
+    end
+  end
+  return draws
+end
+
+-- In how many worlds the first of a pair is shown to be faster, and slower: at some target, and at none the reverse.
+local function counted(verdict, comparisons)
+  local by_world = {}
+  for _, one in ipairs(comparisons) do
+    if one.measure == "time" and one.a == verdict.a and one.b == verdict.b then
+      by_world[one.world] = by_world[one.world] or {}
+      by_world[one.world][one.verdict] = true
+    end
+  end
+  verdict.faster, verdict.slower = 0, 0
+  for _, found in pairs(by_world) do
+    if found.better and not found.worse then verdict.faster = verdict.faster + 1 end
+    if found.worse and not found.better then verdict.slower = verdict.slower + 1 end
+  end
+end
+
+local function add_verdicts(list, worlds)
+  local ps = {}
+  for index, one in ipairs(list) do ps[index] = one.p or 1 end
+  for index, corrected in ipairs(stats.holm(ps)) do
+    local one = list[index]
+    one.p_holm, one.verdict = corrected, "no difference shown"
+    if worlds >= LEAST_WORLDS and corrected < LEVEL and one.low and one.high then
+      if one.high < 1 then one.verdict = "better" elseif one.low > 1 then one.verdict = "worse" end
+    end
+  end
+end
+
+local overall = { least_worlds = LEAST_WORLDS }
+
+local function finite_exp(number)
+  number = math.exp(number)
+  return number < math.huge and number or nil
+end
+
+local function pair_of(first, second, observed, draws)
+  local mean, error_of = estimate(observed, first, second)
+  local place = 0
+  local low, high, p = studentized.of(mean, error_of, function()
+    place = place + 1
+    return estimate(draws[place], first, second)
+  end, { draws = #draws, count = #observed })
+  return { worlds = #observed, ratio = math.exp(mean), low = finite_exp(low), high = finite_exp(high), p = p }
+end
+
+-- verdicts(matrix, comparisons, { seed, evaluations, draws, first_only }) -> { a, b, worlds, ratio (a's evaluations
+-- over b's), low and high (its interval), p, p_holm (corrected for the pairs), faster and slower (in how many worlds a
+-- was shown to be), verdict (a is "better" or "worse" than b, or "no difference shown") }...; empty below two worlds.
+function overall.verdicts(matrix, comparisons, options)
+  options = { seed = options.seed or 0, draws = options.draws or 2000, first_only = options.first_only,
+    evaluations = options.evaluations }
+  local worlds, observed, list, strategies = {}, {}, {}, 0
+  local groups = runtimes.groups(matrix)
+  for index, group in ipairs(groups) do
+    strategies = #group.entries
+    worlds[index] = times_of(group, options.evaluations or group.spent)
+    if #worlds[index] == 0 then return {} end
+    observed[index] = logs_of(worlds[index], strategies)
+  end
+  if #worlds < 2 or strategies < 2 then return {} end
+  local draws, entries = resampled(worlds, strategies, options), groups[1].entries
+  for i = 1, options.first_only and 1 or strategies do
+    for j = i + 1, strategies do
+      local one = pair_of(i, j, observed, draws)
+      one.a, one.b = entries[i].strategy, entries[j].strategy
+      counted(one, comparisons)
+      list[#list + 1] = one
+    end
+  end
+  add_verdicts(list, #worlds)
+  return list
+end
+
+return overall
