@@ -55,7 +55,7 @@ function lab.options(parser)
   parser:flag("--json", "the results as JSON, with every digit")
   parser:flag("--all-pairs", "compare every pair of strategies, not only each with the first; --overview and --sweep "
     .. "do so always")
-  parser:flag("--overview", "no tables but one: a line for each world")
+  parser:flag("--overview", "no tables but these: a line for each world, and the verdicts over all worlds")
   parser:flag("--no-history", "strategies see only the newest 4,096 lines: memory stays flat in very long runs")
   parser:flag("--worlds", "list the worlds and their options")
   parser:flag("-q --quiet", "no progress")
