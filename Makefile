@@ -106,7 +106,8 @@ lab-noise: all ## the figures of lua/apsis/noise/acceptance.md: candidates kept 
 	@RUNS=$(or $(RUNS),1000) JOBS=$(or $(JOBS),$(shell nproc)) $(BUILD)/apsis exec tests/bench/lab_noise.lua
 
 lab-verdicts: all ## how often the lab's verdicts are wrong, and how often they find what there is (RUNS=400)
-	@RUNS=$(or $(RUNS),400) JOBS=$(or $(JOBS),$(shell nproc)) $(BUILD)/apsis exec tests/bench/lab_verdicts.lua
+	@RUNS=$(or $(RUNS),400) JOBS=$(or $(JOBS),$(shell nproc)) $(BUILD)/apsis exec tests/bench/lab_verdicts.lua; code=$$?; \
+	    RUNS=$(or $(RUNS),400) $(BUILD)/apsis exec tests/bench/lab_power.lua; exit $$code
 
 lab-best-of-k: all ## the table of lua/apsis/lab/best_of_k.md: gains of best of K (RUNS=200)
 	@RUNS=$(or $(RUNS),200) JOBS=$(or $(JOBS),$(shell nproc)) $(BUILD)/apsis exec tests/bench/lab_best_of_k.lua
