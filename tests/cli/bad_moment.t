@@ -395,17 +395,16 @@ end_item
 gone() {
     item "the project's folder is gone under $1: the message is that, whatever fails first"
     new_project "gone_${1%% *}"
-    echo "touch '$T/mark'; while [ -e '$T/go' ]; do sleep 0.05; done; echo METRIC score=\$(cat value.txt)" >evaluate.sh
-    sed -i 's/timeout_sec: 10/timeout_sec: 60/' manifest.yaml
+    echo "touch '$T/gone.mark'; while [ -e '$T/gone.wait' ]; do sleep 0.05; done; echo METRIC score=\$(cat value.txt)" >evaluate.sh
     commit gone
     if [ "$1" != baseline ]; then apsis baseline; fi
-    rm -f "$T/mark"
-    touch "$T/go"
+    rm -f "$T/gone.mark"
+    touch "$T/gone.wait"
     "$APSIS" $1 >"$T/gone.out" 2>"$T/gone.err" </dev/null &
     local pid=$! _
-    for _ in $(seq 600); do [ -e "$T/mark" ] && break; sleep 0.05; done
+    for _ in $(seq 600); do [ -e "$T/gone.mark" ] && break; sleep 0.05; done
     cd "$T" && mv "gone_${1%% *}" away
-    rm -f "$T/go"
+    rm -f "$T/gone.wait"
     wait $pid
     is "exit code" "$?" 3
     like "message" "$(cat "$T/gone.err")" "the project folder $T/gone_${1%% *} is gone"

@@ -171,6 +171,11 @@ without_record() {
 }
 
 item "a baseline without a record of what measures: a warning, once, by run, step and submit"
+measured driven
+without_record 1
+echo 1000 >value.txt
+apsis submit --new-run
+is "submit" "$code $(grep -c 'has no record' <<<"$err")" "0 1"
 measured old
 apsis run --iterations 1 -q
 unlike "none with the record" "$err" "no record"
@@ -182,10 +187,6 @@ is "run" "$(grep -c 'the baseline c0000 has no record of what measures' <<<"$err
 like "the remedy" "$err" "$REMEDY"
 apsis step -q
 is "step" "$code $(grep -c 'has no record' <<<"$err")" "0 1"
-echo 1000 >value.txt
-apsis submit --new-run
-is "submit" "$code $(grep -c 'has no record' <<<"$err")" "0 1"
-git checkout -q value.txt
 sed -i -E '1s/"experiment":0/"evaluator":{"apart":""},&/' logs/results.jsonl
 rm -f .apsis/fold
 apsis step -q

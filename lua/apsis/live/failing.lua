@@ -4,11 +4,11 @@ local fs = require "apsis.fs"
 
 local failing = {}
 
--- That the project's folder is gone, of which a part may have been made again since; nil if it is there. Errors that
--- follow from that name one file of many.
+-- That the project's folder is gone, of which a part may have been made again since; nil if it is there, or if this is
+-- a node, which has none. Errors that follow from that name one file of many.
 function failing:gone()
   local manifest = self.manifest
-  if not manifest or fs.stat(manifest.dir) and (fs.stat(manifest.path)
+  if not manifest or not manifest.path or fs.stat(manifest.dir) and (fs.stat(manifest.path)
     or fs.stat(manifest.home .. "/logs/results.jsonl")) then return nil end
   return ("the project folder %s is gone: it was removed or moved while apsis worked in it, so nothing can be "
     .. "recorded; put it back, then `apsis run` goes on"):format(manifest.dir)
