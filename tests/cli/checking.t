@@ -299,14 +299,17 @@ apsis exec "$completion" csh
 is "another shell exits 2" "$code" 2
 item "setup finds a missing program behind a cd, and names every one that is missing"
 new_project behind
-mkdir src && echo 'echo METRIC score=1' >src/bench.sh
+mkdir -p src/deep && ln -s src lnk && echo 'echo METRIC score=1' >src/bench.sh && chmod +x src/bench.sh && touch src/deep/x
 sed -i '/^verification:/,/^metric:/{/^metric:/!d}' manifest.yaml
 cat >>manifest.yaml <<'END'
 verification:
   checks:
     - {name: one, run: 'cd src && maek -s'}
-    - {name: two, run: "set -e\ncd src; ./not-here"}
-    - {name: three, run: cd src && sh bnech.sh}
+    - {name: two, run: "set -e\ncd src; maek4"}
+    - {name: made, run: "printf 'echo 1' >src/made.sh && chmod +x src/made.sh"}
+    - {name: runs what was made, run: cd src && ./made.sh}
+    - {name: above, run: cd src/deep && ../bench.sh}
+    - {name: through a link, run: cd lnk && ./bench.sh}
   commands:
     - {name: four, run: no-such-program}
     - {name: fine, run: cd src && sh bench.sh}
@@ -315,11 +318,11 @@ END
 commit behind
 apsis setup
 is "exit" "$code" 5
-for missing in "checks\[1\]: maek is not found in PATH" "checks\[2\]: ./not-here is not found" "checks\[3\]: src/bnech.sh is not found" \
+for missing in "checks\[1\]: maek is not found in PATH" "checks\[2\]: maek4 is not found in PATH" \
     "commands\[1\]: no-such-program is not found in PATH"; do
     line "$missing" "$out" "manifest.yaml:[0-9]+: verification.$missing"
 done
-unlike "what is there, or unclear" "$out" "maek[23]|commands\[[23]\]"
+unlike "what is there, or unclear" "$out" "maek[23]|commands\[[23]\]|checks\[[3456]\]"
 apsis doctor --no-agent
 line "doctor" "$out" "maek is not found in PATH"
 end_item

@@ -105,7 +105,7 @@ end
 
 -- Whether a command's program and its script are there. true | nil, why.
 local function can_run(self, run, cwd)
-  run, cwd = programs.behind_cd(self.dir, run, cwd)
+  run = programs.behind_cd(self.dir, run, cwd)
   local ok, message = findable(self, run, cwd)
   if ok then ok, message = has_script(self, run, cwd) end
   return ok, message

@@ -20,8 +20,9 @@ end
 -- Builtins before a command that change at most its folder.
 local harmless = { cd = true, set = true, ulimit = true, umask = true, echo = true, ["true"] = true }
 
--- What a shell line runs after `cd FOLDER &&` and the like, and in which folder, relative to dir as cwd is: run, cwd.
--- A line that is not clear, or whose folder is not there, is left as it is.
+-- The program that a shell line runs after `cd FOLDER &&` and the like, as run, if it is looked up in PATH. A line that
+-- is not clear, whose folder is not there, or that runs a file of the project (an earlier command may make it, and what
+-- leads to it may be a link) is left as it is.
 function programs.behind_cd(dir, run, cwd)
   local rest, folder = run, cwd or "."
   while type(rest) == "string" do
@@ -31,12 +32,12 @@ function programs.behind_cd(dir, run, cwd)
     if word == "cd" then
       local target = argument:match "^([%w_.][%w_./+-]*)%s*$"
       local stat = target and fs.stat(("%s/%s/%s"):format(dir, folder, target))
-      if not stat or stat.type ~= "directory" then return run, cwd end
-      folder = folder == "." and target or folder .. "/" .. target
+      if not stat or stat.type ~= "directory" then return run end
+      folder = folder .. "/" .. target
     end
     rest = after
   end
-  return rest, folder
+  return rest ~= run and rest:match "^%s*([%w_.+-]+)%f[%z%s;&|<>()]" or run
 end
 
 -- The commands of the manifest as { run, key, allow, cwd }; key: the part that `allow` belongs to.
@@ -59,7 +60,7 @@ end
 -- The same, each as it is after a cd.
 local function commands_of(manifest, dir)
   local list = all_commands(manifest)
-  for _, one in ipairs(list) do one.run, one.cwd = programs.behind_cd(dir, one.run, one.cwd) end
+  for _, one in ipairs(list) do one.run = programs.behind_cd(dir, one.run, one.cwd) end
   return list
 end
 
