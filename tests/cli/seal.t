@@ -142,7 +142,10 @@ printf '%016x' 7 >>.apsis/digests && unseen "digests: one of a line that was not
 truncate -s -1 .apsis/digests && unseen "digests: the last newline is missing"
 rm .apsis/digests && unseen "no digests"
 truncate -s -5 .apsis/digests && unseen "digests: cut"
-truncate -s -40 .apsis/digests && truncate -s +60 .apsis/digests && unseen "digests: zeros at the end"
+printf z >>.apsis/digests && unseen "digests: a byte more"
+truncate -s -40 .apsis/digests && truncate -s +60 .apsis/digests && apsis status
+like "digests: zeros at the end, in place of some" "$err" "has no record of the last 2 lines: .*, or the power failed"
+rm .apsis/digests && unseen "and without them"
 is "one for each line" "$(wc -l <.apsis/digests)" "$(lines)"
 end_item
 

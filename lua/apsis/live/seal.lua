@@ -38,7 +38,6 @@ function seal.open(home)
   local whole = bytes:match "^[%x\n]*" -- a power cut may leave anything at the end
   self.known = whole:sub(1, #whole // WIDTH * WIDTH)
   self.count, self.rest = #self.known // WIDTH, bytes:sub(#self.known + 1)
-  self.torn = self.rest:find "%X" ~= nil
   return self
 end
 
@@ -61,9 +60,9 @@ end
 
 -- The first line that somebody added to a journal of so many lines; nil if there is none.
 local function added(self, lines)
-  if not self.there or self.torn or lines <= self.count then return nil end
+  if not self.there or lines <= self.count then return nil end
   local now = seal.open(self.home) -- a run may have written more meanwhile
-  if not now.there or now.torn then return nil end
+  if not now.there then return nil end
   for number = self.count + 1, lines do
     if not is_known(now, number, self.more[number - self.count]) then return number end
   end
