@@ -225,6 +225,7 @@ done
 apsis baseline --again
 apsis replay --strategy annealing
 unlike "after baseline --again" "$err" "but the journal"
+like "what was decided before" "$err" "results.jsonl:5: from this baseline on values are of score \(lower\), before of score \(higher\)"
 end_item
 
 finish

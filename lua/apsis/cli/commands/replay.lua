@@ -51,7 +51,13 @@ local function take_recorded_metric(self)
   seen.trees = nil
   local ok, message = seen:fold(self.journal)
   if not ok then return nil, message, 3 end
-  local metric = seen.metric
+  local metric, epochs = seen.metric, seen.classes
+  local before, last = epochs[#epochs - 1], epochs[#epochs]
+  if last.from > 1 then
+    self:say(("logs/results.jsonl:%d: from this baseline on values are of %s (%s), before of %s (%s): what was decided "
+      .. "before is decided by the newest here, so it differs"):format(last.from, metric.name, metric.direction,
+      before.metric.name, before.metric.direction))
+  end
   if metric == given then return true end
   reader.say_metric(self, given, metric)
   self.manifest.metric.name, self.manifest.metric.direction = metric.name, metric.direction
