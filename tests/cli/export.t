@@ -322,7 +322,7 @@ item "marks that show text in another order, C1 controls and DEL are raw in no J
 new_project marks
 cat >propose.lua <<'PROPOSER'
 return function(proposal)
-  local text = "a \u{202E}b\u{2069} c\u{200F}\u{61C}\u{9B}\127 d"
+  local text = "a \u{202E}b\u{2069} c\u{200F}\u{61C}\u{9B}\127\27[31m d"
   return { ["value.txt"] = proposal.experiment .. "\n" }, { hypothesis = text, description = text, learned = text }
 end
 PROPOSER
@@ -330,7 +330,7 @@ commit "marks"
 apsis baseline -q
 apsis run -q --iterations 2
 raw() { LC_ALL=C.UTF-8 grep -lrP '[\x{202A}-\x{202E}\x{2066}-\x{2069}\x{200E}\x{200F}\x{061C}]' "$@"; }
-control() { LC_ALL=C.UTF-8 grep -lrP '[\x{80}-\x{9F}\x{7F}]' "$@"; }
+control() { LC_ALL=C.UTF-8 grep -lrP '[\x{80}-\x{9F}\x{7F}\x{1B}]' "$@"; }
 mkdir faces
 faces() {
     apsis export --csv faces/rows.csv
@@ -352,10 +352,10 @@ faces() {
 faces
 is "marks" "$(raw faces logs/results.jsonl runs --include='*.json*' --include='*.csv' --include='*.html' --include='*.txt')" ""
 is "controls in JSON" "$(control faces/*.json faces/*.jsonl logs/results.jsonl)" ""
-like "escaped in JSON" "$(cat faces/log.json)" 'a \\u202eb\\u2069 c\\u200f\\u061c\\u009b\\u007f d'
-line "named in CSV" "$(cat faces/rows.csv)" 'a <U\+202E>b<U\+2069> c<U\+200F><U\+061C>'
+like "escaped in JSON" "$(cat faces/log.json)" 'a \\u202eb\\u2069 c\\u200f\\u061c\\u009b\\u007f\\u001b\[31m d'
+line "named in CSV" "$(cat faces/rows.csv)" 'a <U\+202E>b<U\+2069> c<U\+200F><U\+061C><U\+009B><U\+007F><U\+001B>\[31m d'
 is "the text is whole when it is read" "$("$APSIS" exec "$ROOT/tests/cli/field.lua" faces/log.json 1 learned)" \
-    $'a \xe2\x80\xaeb\xe2\x81\xa9 c\xe2\x80\x8f\xd8\x9c\xc2\x9b\x7f d'
+    $'a \xe2\x80\xaeb\xe2\x81\xa9 c\xe2\x80\x8f\xd8\x9c\xc2\x9b\x7f\x1b[31m d'
 # A journal from elsewhere may have them raw.
 sed -i $'s/\\\\u202e/\xe2\x80\xae/g; s/\\\\u2069/\xe2\x81\xa9/g; s/\\\\u009b/\xc2\x9b/g' logs/results.jsonl
 rm -f .apsis/digests
