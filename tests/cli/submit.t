@@ -137,6 +137,14 @@ is "run" "$code $(lines)" "0 4"
 like "its end" "$out" "budget: iterations used up \(3 in this run\)"
 apsis run --iterations 1 -q
 is "another run" "$code $(lines)" "0 5"
+PROVIDER='provider: {kind: lua, use: propose.lua}' new_project unlimited
+echo 'return function(proposal) return { ["value.txt"] = proposal.experiment .. "\n" } end' >propose.lua
+commit propose
+apsis baseline -q
+echo 50 >value.txt
+apsis submit
+apsis run --iterations 1 -q
+is "without a budget nothing is lost" "$code $(lines)" "0 3"
 end_item
 
 item "an apsis run takes what is submitted between its own experiments"

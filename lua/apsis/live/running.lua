@@ -97,7 +97,7 @@ end
 
 -- Why a run's budget must not be replaced, as an agent drives it; nil if nothing is to be replaced, or nobody drives.
 local function is_driven(self, spec)
-  local run = (spec.iterations or spec.minutes) and self.last.driven and cut_off(self)
+  local run = (spec.iterations or spec.minutes) and self.last.driven and next(self.last.limits or {}) and cut_off(self)
   return run and ("run %d is driven by `apsis submit`, and would lose the rest of its budget: `apsis run` without "
     .. "--iterations and --minutes spends the rest; or submit until it is over"):format(run)
 end
