@@ -178,7 +178,9 @@ static void report_write(int stopped, int status, long long ended_ns)
 static int file_put(const char *path, const char *text)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
-    ssize_t count = write(fd, text, strlen(text)); /* fails if it cannot be opened */
+    if (fd < 0)
+        return -1;
+    ssize_t count = write(fd, text, strlen(text));
     close(fd);
     return count == (ssize_t)strlen(text) ? 0 : -1;
 }

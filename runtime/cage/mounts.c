@@ -228,8 +228,10 @@ int cage_view(const struct cage_box *box, bool root, const char **step)
         result = 0;
     int saved = errno;
     for (int i = 0; i < box->count; i++)
-        close(trees[i]); /* or -1 */
-    close(memory);
+        if (trees[i] >= 0)
+            close(trees[i]);
+    if (memory >= 0)
+        close(memory);
     errno = saved;
     return result;
 }
@@ -238,6 +240,8 @@ static void loopback_raise(void)
 {
     struct ifreq device = {.ifr_name = "lo"};
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return;
     device.ifr_flags = IFF_UP | IFF_RUNNING;
     ioctl(fd, SIOCSIFFLAGS, &device);
     close(fd);

@@ -385,7 +385,7 @@ out:
     free(parents);
     ap_gitlib.buf_dispose(&text);
     ap_gitlib.tree_free(tree);
-    return result;
+    return result < 0 ? -1 : 0;
 }
 
 int ap_git_commit(git_oid *out, struct ap_git *git, const struct ap_git_commit *spec, struct ap_err *err)

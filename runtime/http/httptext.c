@@ -55,7 +55,8 @@ static CURLUcode read_parts(struct ap_http_url *out, CURLU *parts, bool *web)
     if (result == CURLUE_OK) {
         *web = strcasecmp(scheme, "http") == 0 || strcasecmp(scheme, "https") == 0;
         out->loopback = is_loopback(host);
-        snprintf(out->shown, sizeof out->shown, "%.*s", (int)strcspn(shown, "?"), shown); /* no control characters */
+        snprintf(out->shown, sizeof out->shown, "%.*s", (int)strcspn(shown, "?"), shown);
+        ap_httptext_clean(out->shown); /* an old libcurl lets control characters pass */
     }
     ap_curllib.free(shown);
     ap_curllib.free(host);

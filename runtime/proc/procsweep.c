@@ -15,7 +15,7 @@
 
 #include "proc/proc.h"
 
-enum { ENVIRONMENT_MAX = 4 << 20, ROUNDS = 200, PAUSE_NS = 5000000 };
+enum { ENVIRONMENT_MAX = 4 << 20, ANCESTORS_MAX = 100, ROUNDS = 200, PAUSE_NS = 5000000 };
 static const char variable[] = "APSIS_WORKSPACE=";
 
 static int open_of(pid_t pid, const char *name)
@@ -64,7 +64,7 @@ static bool is_owned(pid_t pid)
 {
     char path[64], ours[4096], theirs[4096];
     ssize_t length = readlink("/proc/self/exe", ours, sizeof ours);
-    while ((pid = parent_of(pid)) > 1) {
+    for (int i = 0; i < ANCESTORS_MAX && (pid = parent_of(pid)) > 1; i++) {
         snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
         if (length > 0 && readlink(path, theirs, sizeof theirs) == length && memcmp(ours, theirs, (size_t)length) == 0)
             return true;

@@ -290,7 +290,7 @@ static int checking_out(struct ap_buf *out, struct ap_err *err)
     return keep(out, &made, sizeof made, result);
 }
 
-/* In a folder of its own: checked out anew, changed, and read back, also as a stream. */
+/* A worktree in a separate folder: checks out, lists changes, and reads files, also as a stream. */
 static int working(struct ap_buf *out, struct ap_err *err)
 {
     struct ap_worktree *worktree;

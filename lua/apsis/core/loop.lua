@@ -189,7 +189,7 @@ local function pass_on(self, slot, record, led)
   if self.models.learns then self.models:learn(record, self.history) end
   if self.world.publish then self.world:publish(slot, record, led) end
   if self.strategy.hooks.learn or #self.strategy.subs > 0 then
-    remember(self, "learn", slot.view or self:view(record.experiment, record.planned), record)
+    remember(self, "learn", slot.view or self:view(record.experiment, record.planned or 0), record)
   end
   if self.world.progress then self.world:progress(self, record, led) end
   self.scheduler:wake(self.room)

@@ -58,7 +58,7 @@ local function is_known(self, number, row)
   return there ~= "" and (not row or row:sub(1, #there) == there)
 end
 
--- The first line that somebody added to a journal of so many lines; nil if there is none.
+-- The number of the first journal line that apsis did not write; nil if it wrote all. lines: how many there are.
 local function added(self, lines)
   if not self.there or lines <= self.count then return nil end
   local now = seal.open(self.home) -- a run may have written more meanwhile

@@ -16,8 +16,8 @@ slurm.keys = {
     { above = 0 }) },
   { "requeue", nodes.node("integer", "not local: how often a job that was lost is sent again (default 2)",
     { min = 0, max = 100 }) },
-  { "pilots", nodes.node("integer", "not local: so many jobs of the scheduler measure all candidates, several at a "
-    .. "time; for evaluations that are shorter than the scheduler takes to start one (default: a job for each)",
+  { "pilots", nodes.node("integer", "not local: how many long jobs measure all candidates, several at a time; for "
+    .. "short evaluations (default: a job for each measurement)",
     { min = 1, max = 10000 }) },
   { "poll_sec", nodes.node("number", "not local: seconds between two questions to the scheduler, one for all jobs "
     .. "(default 3)", { min = 0.1 }) },
