@@ -9,7 +9,7 @@ or at once. WORD_FILE has one word, which decides what a conversation does:
   scope            it writes to propose.lua, which is read_only
   shell            it writes 26 by a shell command with a redirection
   daemon           it writes 27 by one that leaves a daemon
-  hang             it starts a shell command that does not end
+  hang             it starts a shell command that does not end, and again where the agent does not wait for it
   endless          it writes 28 by a shell command, and then calls its shell again and again
   silence          no answer at all
   401, 429, 500    that HTTP status
@@ -62,10 +62,12 @@ def write_calls(tools, folder, path, text):
 def calls_of(word, tools, folder):
     if word == "scope":
         return write_calls(tools, folder, "propose.lua", "return nil")
-    commands = {"shell": "echo 26 | cat > value.txt", "hang": "sleep 3600",
+    commands = {"shell": "echo 26 | cat > value.txt",
                 "daemon": "echo 27 > value.txt; setsid sleep 3600 > /dev/null 2>&1 < /dev/null &"}
     if word in commands:
         return [shell_call(tools, commands[word])]
+    if word == "hang":
+        return 1000 * [shell_call(tools, "sleep 3600")]
     if word == "endless":
         return [shell_call(tools, "echo 28 > value.txt")] + 1000 * [shell_call(tools, "true")]
     return write_calls(tools, folder, "value.txt", "25" if word == "improve" else "7")
