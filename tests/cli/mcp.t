@@ -111,6 +111,11 @@ done
 apsis wait c0002 --json
 like "as JSON" "$(json altered)" "results.jsonl:2: this is not the line"
 cp "$T/before" logs/results.jsonl
+moved=$(git rev-parse refs/apsis/tiny/c0002)
+git update-ref refs/apsis/tiny/c0002 HEAD
+call status
+like "a moved ref" "$text" "^warning: refs/apsis/tiny/c0002 names another commit: somebody changed it"
+git update-ref refs/apsis/tiny/c0002 "$moved"
 call status
 unlike "restored" "$text" "warning"
 end_item
@@ -158,7 +163,8 @@ like "a large log" "$text" "at most 16777216 are read"
 end_item
 
 item "what is no request is an error of JSON-RPC, and serving goes on"
-for bad in '{' '5' '[]' '{"jsonrpc":"2.0","id":1}' '{"jsonrpc":"2.0","id":1,"method":5}'; do
+for bad in '{' '5' '[]' '{"jsonrpc":"2.0","id":1}' '{"jsonrpc":"2.0","id":1,"method":5}' \
+    '{"jsonrpc":"1.0","id":1,"method":"ping"}' '{"id":1,"method":"ping"}'; do
     send "$bad"
     receive
     like "$bad" "$(json error.code)" '^-32[67]00$'
@@ -172,6 +178,8 @@ request tools/call '{"name":"rm"}'
 is "tool" "$(json error.code)" -32602
 request tools/call '[]'
 is "parameters" "$(json error.code)" -32602
+request tools/call
+like "no tool named" "$(json error)" "params needs name"
 send ''
 send '{"jsonrpc":"2.0","id":9,"result":{}}'
 request ping

@@ -44,6 +44,7 @@ end
 
 methods["tools/call"] = function(self, params)
   local tool, args = tools.by_name[params.name or ""], params.arguments or {}
+  if not params.name then return nil, failure(PARAMS, "params needs name, the tool to call") end
   if not tool then return nil, failure(PARAMS, ("there is no tool %s"):format(tostring(params.name))) end
   if type(args) ~= "table" then return nil, failure(PARAMS, "arguments must be an object") end
   local wrong, text = tools.problem(tool, args), nil
@@ -60,6 +61,7 @@ local function response_to(self, message)
   if type(message) ~= "table" or message[1] ~= nil then return refuse(REQUEST, "a message is an object") end
   if message.method == nil and (message.result ~= nil or message.error ~= nil) then return nil end
   if type(message.method) ~= "string" then return refuse(REQUEST, "a request has a method") end
+  if message.jsonrpc ~= "2.0" then return refuse(REQUEST, 'a request has "jsonrpc": "2.0"') end
   if id == nil then return nil end
   local method = methods[message.method]
   if not method then return refuse(METHOD, ("there is no method %s"):format(message.method)) end

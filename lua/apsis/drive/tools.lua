@@ -204,7 +204,8 @@ function tools.call(tool, args, dir, stop)
   local altered
   local made, message = tool.run(function(words)
     local result, wrong = child.run(words, dir, is_over)
-    altered = altered or result and result.err:match "apsis: (logs/%w+%.json[^\n]*)" -- the journal, or the state file
+    altered = altered or result and (result.err:match "apsis: (logs/%w+%.json[^\n]*)" -- the journal, or the state file
+      or result.err:match "apsis: (refs/apsis/[^\n]*)" or result.err:match "apsis: (branch [^\n]*: somebody[^\n]*)")
     return result, wrong
   end, args, dir)
   if not made or not altered then return made, message end

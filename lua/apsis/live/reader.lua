@@ -8,6 +8,7 @@ local fs = require "apsis.fs"
 local git = require "apsis.git"
 local history = require "apsis.core.history"
 local note = require "apsis.live.note"
+local moved = require "apsis.live.moved"
 local links = require "apsis.project.links"
 local rooms = require "apsis.core.rooms"
 local seal = require "apsis.live.seal"
@@ -85,9 +86,11 @@ function Reader:fold()
   if not ok then return nil, message, 3 end
   local sealed = (self.session.journal or {}).seal
   self.lines_altered = sealed and sealed:problem(self.history.count)
-  local budget = sealed and allowance.problem(self.home, self.last)
-  self.altered = self.lines_altered or budget
-  for _, problem in ipairs { self.altered, self.lines_altered and budget } do self.session:say(problem) end
+  for _, problem in ipairs { self.lines_altered or false, sealed and allowance.problem(self.home, self.last) or false,
+    sealed and self:with_repository(moved.ref, self.refs, self.history) or false } do
+    self.altered = self.altered or problem or nil
+    if problem then self.session:say(problem) end
+  end
   local given, metric = self.metric, self.history.metric
   if metric ~= given then
     self.metric = metric
@@ -178,6 +181,12 @@ function Reader:repository()
   local repo, message = git.open(self.dir)
   if not repo then return nil, message, 3 end
   return repo
+end
+
+-- What read(repository, ...) returns; nil if there is no repository.
+function Reader:with_repository(read, ...)
+  local repo <close> = self:repository()
+  return repo and read(repo, ...)
 end
 
 function Reader:run_dir(record)

@@ -5,6 +5,7 @@ local checkpoint = require "apsis.live.checkpoint"
 local evaluator = require "apsis.live.evaluator"
 local host = require "apsis.host"
 local json = require "apsis.json"
+local moved = require "apsis.live.moved"
 local programs = require "apsis.live.programs"
 local providers = require "apsis.project.providers"
 local rooms = require "apsis.core.rooms"
@@ -32,6 +33,17 @@ local function agreed(hook, ...)
   local answer, message, code = rooms.first(hook, ...)
   if answer == false then return nil, message, code end
   return true
+end
+
+-- Warns of refs and of a branch that somebody moved.
+local function note_moved(self)
+  local world, history = self.world, self.engine.history
+  local ref = moved.ref(world.repo, world.refs, history)
+  if ref then self:log("warn", ref) end
+  self.altered = self.altered or ref
+  local left = not self.manifest.own_branch and moved.ended[self.last.status] and not self.last.branch_left
+    and moved.branch(world.repo, world.refs, self.manifest.branch, history.best)
+  if left then self:log("warn", ("branch %s: %s"):format(self.manifest.branch, left)) end
 end
 
 -- A target that is met at the start does not end a run that the user asks for.
@@ -83,6 +95,7 @@ function running.open(spec)
   self.allowance = allowance.open(self.home, self.last)
   if self.allowance.problem then self:log("warn", self.allowance.problem) end
   self.altered = self.altered or self.allowance.problem
+  note_moved(self)
   return self
 end
 

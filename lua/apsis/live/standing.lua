@@ -3,6 +3,7 @@ local budget = require "apsis.core.budget"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local lock = require "apsis.live.lock"
+local moved = require "apsis.live.moved"
 local providers = require "apsis.project.providers"
 local rooms = require "apsis.core.rooms"
 
@@ -60,11 +61,17 @@ function standing.word(self, pid)
   return last.status or self.history.count > 0 and "stopped" or "not begun"
 end
 
-local function dirty_of(self)
-  local repo <close> = self:repository()
-  if not repo then return nil end
+local function dirty_of(repo)
   local paths, count = repo:dirty()
   return count and count > 0 and { count = count, first = paths[1] } or nil
+end
+
+-- Why the run's branch is not at the best; nil if it is, or if the run goes on or was killed, when it may lag behind.
+local function branch_left(self, running)
+  if self.last.branch_left or running or self.manifest.own_branch or not moved.ended[self.last.status] then
+    return self.last.branch_left
+  end
+  return self:with_repository(moved.branch, self.refs, self.branch, self.history.best)
 end
 
 -- What there is to report of the loop, as JSON has it.
@@ -84,8 +91,8 @@ function standing.facts(self)
     current = brief(history.current), since_kept = history.since_kept, since_best = history.since_best, budget = spent,
     tokens = reported(self, "tokens", history.totals.tokens, history.totals),
     cost = reported(self, "usd", history.totals.usd, history.totals), near_misses = last.near_misses or json.null,
-    altered = self.altered or json.null, branch = self.branch, branch_left = last.branch_left or json.null,
-    dirty = dirty_of(self) or json.null,
+    altered = self.altered or json.null, branch = self.branch, branch_left = branch_left(self, pid ~= nil) or json.null,
+    dirty = self:with_repository(dirty_of) or json.null,
   }
   rooms.call("status", self, facts)
   return facts

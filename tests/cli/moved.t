@@ -1,0 +1,80 @@
+#!/bin/bash
+# moved: a candidate's ref, or the run's branch, that somebody moves or removes beside apsis is shown. What apsis itself
+# does to refs, a clone, anchors, a kill and a new baseline are no such change.
+. tests/cli/lib.sh || exit 1
+
+new_project tiny
+apsis baseline -q
+apsis run --iterations 4 -q
+other=$(git commit-tree -m other HEAD^{tree})
+cp -r . "$T/good"
+again() { rm -rf "$T/project" && cp -r "$T/good" "$T/project" && cd "$T/project" || exit 1; }
+c() { git rev-parse "refs/apsis/tiny/c000$1"; }
+
+unseen() { # WHEN
+    local view
+    for view in status log "report --json" "run --iterations 1 -q" status; do
+        apsis $view
+        is "$1: $view" "$code $err" "0 "
+    done
+    apsis status --json
+    is "$1: as JSON" "$(json altered) $(json branch_left)" "null null"
+}
+
+item "a ref that is moved or removed is shown, until it is as it was; the journal's commits count"
+for change in "update-ref refs/apsis/tiny/c0002 $(c 4)/2 names another commit" "update-ref -d refs/apsis/tiny/c0003/3 is gone" \
+    "update-ref -d refs/apsis/tiny/c0004/4 is gone" "update-ref refs/apsis/tiny/c0000 $(c 3)/0 names another commit"; do
+    again
+    command=${change%/*} words=${change##*/}
+    git $command
+    for view in status log "run --iterations 1 -q" status "report --json"; do
+        apsis $view
+        is "$command: $view: exit" "$code" 0
+        like "$command: $view" "$err" "refs/apsis/tiny/c000$words: somebody changed it; .git update-ref"
+    done
+    apsis status --json
+    like "$command: as JSON" "$(json altered)" "refs/apsis/tiny/c000$words"
+    is "$command: the best" "$(json best.candidate)" c0005
+    eval "$(sed -n 's/.*`\(git update-ref [^`]*\)`.*/\1/p' <<<"$err")"
+    unseen "$command: with the remedy"
+done
+end_item
+
+item "a branch that was moved or removed is shown; so does the next run"
+for change in "update-ref refs/heads/apsis/tiny $(c 2)/somebody moved it to $(c 2 | cut -c1-10)" \
+    "update-ref refs/heads/apsis/tiny $other/somebody moved it to ${other:0:10}" \
+    "branch -D apsis/tiny/somebody removed it"; do
+    again
+    command=${change%/*} words=${change##*/}
+    git $command >/dev/null
+    apsis status
+    line "$command" "$out" "^branch: +apsis/tiny is left behind: $words; it is without the best, c0004"
+    apsis run --iterations 1 -q
+    like "$command: run" "$err" "branch apsis/tiny: $words"
+done
+end_item
+
+item "what apsis and people do with git is no such change"
+again
+unseen "after a run"
+git checkout -q --detach apsis/tiny && unseen "the best is checked out" && git checkout -q -
+git commit-tree -m mine -p apsis/tiny "apsis/tiny^{tree}" | xargs git update-ref refs/heads/apsis/tiny
+apsis status
+unlike "somebody's commit on the branch" "$out$err" somebody
+again
+apsis apply -q
+unseen "the best was applied"
+apsis baseline --again -q
+unseen "a new baseline"
+git gc -q --prune=now
+unseen "git gc"
+rm -rf "$T/clone" && git clone -q "$T/project" "$T/clone" && cp -r logs "$T/clone" && cd "$T/clone" || exit 1
+unseen "a clone that goes on with the journal"
+again
+apsis reset --force
+is "reset" "$code" 0
+apsis baseline -q
+unseen "after a reset"
+end_item
+
+finish
