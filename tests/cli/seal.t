@@ -53,6 +53,7 @@ edited "lines in another order" '3{h;d};4G' '3: this is not the line'
 item "lines that somebody adds are found out, and not taken over"
 cp -r "$T/good" "$T/added" && cd "$T/added" || exit 1
 for n in 5 6; do sed -n "5s/\"experiment\":4/\"experiment\":$n/; 5s/c0004/c000$n/g; 5p" $T/good/$journal >>$journal; done
+git update-ref refs/apsis/tiny/c0005 refs/apsis/tiny/c0004 && git update-ref refs/apsis/tiny/c0006 refs/apsis/tiny/c0004
 found "added" '6: apsis has no record of the last [0-9]+ lines'
 end_item
 
