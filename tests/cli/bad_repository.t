@@ -182,6 +182,10 @@ is "the folder" "$(ls -A rel)" ""
 sed -i 's|^workspace:.*||; $a workspace: {root: "~/w"}' manifest.yaml
 capture env HOME=rel "$APSIS" setup
 like "a root that begins with ~" "$err$out" "workspace.root: begins with ~, but HOME is not an absolute path"
+sed -i '/^workspace:/d' manifest.yaml
+capture env -u XDG_CACHE_HOME HOME=/dev/null "$APSIS" run --iterations 1
+is "a home that is no folder: exit" "$code" 3
+like "the remedy" "$err" "^apsis: ENOTDIR: /dev/null/.cache/apsis: .*; set workspace.root or XDG_CACHE_HOME"
 end_item
 
 item "without /proc: a run is refused with the remedy; what needs no processes of commands works"

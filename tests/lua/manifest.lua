@@ -355,9 +355,12 @@ tap.test("a name that is fit for a ref is its own ref", function()
   end
 end)
 
-tap.test("a project's name must not be empty nor have control characters", function()
+tap.test("a project's name must not be empty nor have control characters or marks that reorder text", function()
   contains(error_of("project: {name: ''}\n"), "project.name: must not be empty")
-  contains(error_of('project: {name: "a\\tb"}\n'), "project.name: must be text without control characters; got 'a\\tb'")
+  contains(error_of('project: {name: "a\\tb"}\n'), "project.name: must be text without control characters and marks "
+    .. "that reorder text; got 'a\\tb'")
+  contains(error_of('project: {name: "a\\u202Eb"}\n'), "project.name: must be text without control characters and marks "
+    .. "that reorder text; got 'a<U+202E>b'")
   contains(error_of('project: {name: "a\\nb"}\n'), "project.name: must be text without control characters")
 end)
 

@@ -4,6 +4,7 @@
 local endpoint = require "apsis.project.endpoint"
 local home = require "apsis.project.home"
 local nearest = require "apsis.project.nearest"
+local plain = require "apsis.project.plain"
 local providers = require "apsis.project.providers"
 local ref = require "apsis.project.ref"
 local regex = require "apsis.regex"
@@ -71,8 +72,9 @@ local function project_name(draft)
   local project = draft.value.project
   if not project or draft.refused("project.name") then return end
   local given = project.name
-  if given and given:find("[%c\127]") then
-    return draft.say("project.name", ("must be text without control characters; got %s"):format(nearest.show(given)))
+  if given and (given:find("[%c\127]") or plain.visible(given) ~= given) then
+    return draft.say("project.name", ("must be text without control characters and marks that reorder text; got %s")
+      :format(plain.visible(nearest.show(given))))
   end
   project.ref = ref.of(given or draft.dir:match("([^/]+)/*$") or "project")
   project.name = given or project.ref
@@ -187,8 +189,8 @@ local function metric(draft)
       ("all is of METRIC lines, and metric.extractor.type is %s, which reads one value; remove one of the two")
       :format(extractor.type))
   end
-  local plain = value.name and value.name:gsub("\u{B5}", "")
-  if lines and not extractor.json and plain and plain:find("[^A-Za-z0-9_.]") then
+  local letters = value.name and value.name:gsub("\u{B5}", "")
+  if lines and not extractor.json and letters and letters:find("[^A-Za-z0-9_.]") then
     draft.say("metric.name",
       ("%s cannot stand in a METRIC line: only letters, digits, '_', '.' and \u{B5}; rename it, or use "
       .. "another metric.extractor.type"):format(nearest.show(value.name)))

@@ -27,12 +27,19 @@ local UNWATCHED <const> = "%s: a folder of the evaluator that is moved away and 
 -- The folder of a project's workspaces.
 here.root = pool.root
 
+local function make_folder(world, path)
+  local made, message = fs.mkdir(path)
+  if not made then
+    world:fail(message .. "; set workspace.root or XDG_CACHE_HOME to a folder that can be written", 3)
+  end
+end
+
 -- The first such folder that no other apsis uses, and its lock: two containers may have projects at one path, and share
 -- a cache.
 local function take_root(world, first)
   local count, root = 1, first
   while true do
-    world:need(fs.mkdir(root))
+    make_folder(world, root)
     local lock, message, code = state.lock(root .. "/lock")
     if lock then return root, lock end
     if code ~= "LOCKED" then world:fail(message, 3) end
@@ -46,7 +53,7 @@ function here.open(world, info)
   local manifest, links = world.manifest, {}
   local root = pool.root(manifest.home, manifest.workspace.root)
   local above = root:match "^(.*)/[^/]*$"
-  world:need(fs.mkdir(above))
+  make_folder(world, above)
   local shared = manifest.execution and manifest.execution.folder
   if shared then world:need(fs.mkdir(shared)) end -- what is not there cannot be hidden
   root = world:need(fs.realpath(above)) .. root:sub(#above + 1) -- for a link in the home nothing would be left
