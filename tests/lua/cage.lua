@@ -131,6 +131,13 @@ test("a command has no capability, and gains no privilege by a program that woul
   for name, set in status:gmatch "(Cap%a+):%s*(%x+)" do equal(tonumber(set, 16), 0, name) end
 end)
 
+test("apsis in a command starts commands of its own, though it can make no namespaces", function()
+  assert(fs.write(root .. "/pool/one/inner.lua", [[
+    local result, message = require "apsis.process".run { argv = { "echo", "inner" } }
+    io.write(result and result.stdout.head or message)]]))
+  equal(run(new(), '"$P" exec inner.lua', nil, assert(fs.readlink "/proc/self/exe")), "inner")
+end)
+
 test("a command changes its own limits; of another process only where it sees that", function()
   equal(run(new(), "ulimit -n 50 && ulimit -n"), "50")
   if way ~= "landlock" then return end
