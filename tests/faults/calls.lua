@@ -15,8 +15,7 @@ local only_kind, only_number, only_error = (arg[2] or ""):match "^(%a*):?(%d*):?
 local every = math.tointeger(tonumber(arg[3] or 1)) or 1
 local jobs = math.tointeger(tonumber(os.getenv "JOBS" or 2)) or 2
 local apsis, shim = build .. "/apsis", build .. "/faults/shim.so"
-local base = (fs.stat "/dev/shm" and fs.stat("/dev/shm").mode & 1 == 1) and "/dev/shm" or build
-local root = ("%s/apsis-faults-%d"):format(base, host.pid)
+local root = ("%s/apsis-faults-%d"):format(project.base(build), host.pid)
 local LIMIT_S = 30
 
 local numbers = { EIO = 5, ENOSPC = 28, EINTR = 4, EMFILE = 24, ENOMEM = 12, short = 0 }

@@ -20,8 +20,7 @@ local only_kind, only_number = (arg[2] or ""):match "^([%a_]*):?(%d*)$"
 local every = math.tointeger(tonumber(arg[3] or 1)) or 1
 local jobs = math.tointeger(tonumber(os.getenv "JOBS" or 2)) or 2
 local apsis = build .. "/apsis"
-local base = (fs.stat "/dev/shm" and fs.stat("/dev/shm").mode & 1 == 1) and "/dev/shm" or build
-local root = ("%s/apsis-cuts-%d"):format(base, host.pid)
+local root = ("%s/apsis-cuts-%d"):format(project.base(build), host.pid)
 local LAST, EXPERIMENTS, STRIDE, LIMIT_S = 4096, 6, 97, 30
 
 local failures, tally, order = {}, {}, {}

@@ -31,6 +31,12 @@ end
   [".gitignore"] = "/logs/\n/runs/\n/.apsis/\n",
 }
 
+-- Where scratch folders go: into memory, or where tests/beside_gc finds their repositories.
+function project.base(build)
+  local memory = fs.stat "/dev/shm"
+  return os.getenv "BESIDE_GC" and os.getenv "TMPDIR" or memory and memory.mode & 1 == 1 and "/dev/shm" or build
+end
+
 -- The environment of every command; root holds home, cache and configuration.
 function project.environment(root)
   return { HOME = root .. "/home", XDG_CACHE_HOME = root .. "/cache", XDG_CONFIG_HOME = root .. "/config", APSIS_HOME = false,

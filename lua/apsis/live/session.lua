@@ -136,7 +136,8 @@ end
 
 function Session:close()
   if self.checkpoint then
-    self:note_altered(seal.problem(self.home))
+    local read, problem = pcall(seal.problem, self.home)
+    self:note_altered(read and problem or nil) -- a journal that cannot be read any more: its next reader says so
     self.checkpoint:write(self.engine.history)
   end
   self.checkpoint = nil
