@@ -9,6 +9,7 @@ local families = require "apsis.families"
 local features = require "apsis.features"
 local knowledge = require "apsis.knowledge"
 local limits = require "apsis.options"
+local messages = require "apsis.messages"
 local near_duplicate = require "apsis.near_duplicate"
 local prompt = require "apsis.prompt"
 local streak = require "apsis.streak"
@@ -41,9 +42,7 @@ local evolve = {
   },
 }
 
--- The fields of the templates in addition to prompt.field_names; the prompt hook fills them in.
-evolve.fields = { "explore", "exploit", "scratch", "stuck", "again", "place", "families", "lessons", "foreclosed",
-  "untried", "guidance" }
+evolve.fields = messages.fields -- the prompt hook fills them in
 
 local operator_names = { "exploitation", "exploration", "crossover", "migration" }
 local sizes = { playbook = { population = 40, elites = 10 }, openevolve = { population = 1000, elites = 100 } }

@@ -20,6 +20,7 @@ local handles = {
   random = { "apsis.random.stream" },
   archive = { function() return require("apsis.archive").new { metric = require("apsis.direction").new {} } end },
   acceptance = { acceptance_state, function() return acceptance_state():judge(require("apsis.random").stream(1)) end },
+  fronts = { function() return require("apsis.fronts").new(require("apsis.direction").new {}) end },
   bandit = { function() return require("apsis.bandit").new { names = { "a" } } end },
 }
 

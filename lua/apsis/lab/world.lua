@@ -206,7 +206,7 @@ function World:verify(slot, record, request)
   if value == nil then
     return { status = "crash", stage = stage, reason = said and said.reason or "the evaluation crashed" }
   end
-  return { status = "ok", stage = stage, value = value, metrics = said and said.metrics }
+  return { status = "ok", stage = stage, value = value, metrics = said and said.metrics, items = said and said.items }
 end
 
 return world

@@ -72,12 +72,21 @@ local function cross(lab, one, two)
   return genome_of(letters)
 end
 
-function kmodule.evaluate(lab, genome)
+local function right_modules(lab, genome)
   local count = 0
   for module, right in ipairs(lab.right) do
     if genome:byte(module) == right then count = count + 1 end
   end
   return count
+end
+
+-- Each module is an item, like a test case.
+function kmodule.evaluate(lab, genome)
+  local items = {}
+  for module, right in ipairs(lab.right) do
+    items["module_" .. module] = { right_modules = genome:byte(module) == right and 1 or 0 }
+  end
+  return right_modules(lab, genome), { items = items }
 end
 
 local metric = direction.new { direction = "higher" }
@@ -93,9 +102,9 @@ end
 
 -- The best of the programs shown, which the model sees the scores of; the parent if it is as good.
 local function best_of(lab, genome, inspirations)
-  local best, score = genome, kmodule.evaluate(lab, genome)
+  local best, score = genome, right_modules(lab, genome)
   for index = 1, #inspirations do
-    local other = kmodule.evaluate(lab, inspirations[index])
+    local other = right_modules(lab, inspirations[index])
     if metric:better(other, score) then best, score = inspirations[index], other end
   end
   return best
