@@ -21,6 +21,11 @@ local handles = {
   archive = { function() return require("apsis.archive").new { metric = require("apsis.direction").new {} } end },
   acceptance = { acceptance_state, function() return acceptance_state():judge(require("apsis.random").stream(1)) end },
   fronts = { function() return require("apsis.fronts").new(require("apsis.direction").new {}) end },
+  adaptation = { function() return require("apsis.adaptation").new(0, 1) end },
+  populations = { function() return require("apsis.populations").new(require("apsis.direction").new {}, 1) end },
+  elites = { function() return require("apsis.elites").new(require("apsis.direction").new {}, 1) end },
+  model_bandit = { function() return require("apsis.model_bandit").new { "a" } end },
+  prompt_pool = { function() return require("apsis.prompt_pool").new "" end },
   bandit = { function() return require("apsis.bandit").new { names = { "a" } } end },
 }
 

@@ -2,6 +2,7 @@
 -- measuring. Programs are compared by their sketches (apsis.text) and by their marks: a sketch does not see one changed
 -- constant among thousands of words, and it is often the constant that counts. For strategies.
 local text = require "apsis.text"
+local trajectory = require "apsis.trajectory"
 
 local near_duplicate = {}
 
@@ -81,6 +82,19 @@ function near_duplicate.refusal(parent, edits, known, limit)
     if one.marks == marks then compare(one.id, one.sketch) end
   end
   if id then return ("nearly the same as %s (similarity %.2f)"):format(id, most), id end
+end
+
+-- Of the answers to a proposal the one to measure (apsis.trajectory), none of the known programs: its index; or nil,
+-- why there is none, and the id of a near duplicate.
+function near_duplicate.choose(parent, answers, known, limit)
+  local why, twin
+  local index = trajectory.choose(answers, function(answer)
+    local refused, id = near_duplicate.refusal(parent, answer.edits or {}, known, limit)
+    why, twin = refused or why, id or twin
+    return refused
+  end)
+  if index then return index end
+  return nil, why or answers[1] and answers[1].error, twin
 end
 
 return near_duplicate

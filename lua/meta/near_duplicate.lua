@@ -35,4 +35,15 @@ function near_duplicate.marks(program) end
 ---@return string? id of that program
 function near_duplicate.refusal(parent, edits, known, limit) end
 
+--- Of the answers to a proposal the one to measure, if none of the known programs is nearly the same: trajectory.choose
+--- among those that near_duplicate.refusal lets pass.
+---@param parent apsis.Candidate
+---@param answers apsis.Answer[]
+---@param known { id: string, sketch: string, marks: string }[]
+---@param limit number 0: none is refused
+---@return integer? index
+---@return string? why there is none
+---@return string? twin the id of a near duplicate
+function near_duplicate.choose(parent, answers, known, limit) end
+
 return near_duplicate
