@@ -116,7 +116,8 @@ function adaevolve.plan(run)
   local island = memory.adapted:choose(run.rng, run.experiment - 1)
   local parent, mode = memory.held:draw(run.rng, island, memory.adapted:intensity(island))
   for index, member in ipairs(memory.held:best(run.options.inspirations, parent.id)) do ids[index] = member.id end
-  return { parents = { parent.id }, inspirations = ids, operator = mode, notes = { island = island, idea = idea } }
+  return { parents = { parent.id }, inspirations = ids, notes = { island = island, idea = idea, drawn = mode },
+    operator = mode == "exploration" and mode or "exploitation" }
 end
 
 function adaevolve.prompt(run, made)

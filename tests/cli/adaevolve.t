@@ -59,13 +59,13 @@ end_item
 
 item "parents are drawn in three ways"
 for mode in exploration exploitation balanced; do
-    like "$mode" "$(grep -c "\"operator\":\"$mode\"" logs/results.jsonl)" '^[1-9]'
+    like "$mode" "$(grep -c "\"drawn\":\"$mode\"" logs/results.jsonl)" '^[1-9]'
 done
 end_item
 
 item "when the run is stuck a model is asked for directions, and each is in two prompts"
 like "asked" "$(grep -m1 '"ask":"ideas"' logs/results.jsonl)" '"outcome":"asked"'
-is "uses" "$(grep -c '"notes":{"idea":"Go beyond nine."' logs/results.jsonl)" 2
+is "uses" "$(grep -c '"idea":"Go beyond nine."' logs/results.jsonl)" 2
 number=$(grep '"idea":"Go beyond nine."' logs/results.jsonl | grep -m1 '"outcome":"kept"' | grep -o '"experiment":[0-9]*' | cut -d: -f2)
 apsis show "$number" --prompt
 like "in the prompt" "$out" 'Take this direction: Go beyond nine\.'

@@ -197,4 +197,15 @@ test("a child is kept where the original keeps it", function()
   end
 end)
 
+test("under acceptance, what would be the best is kept only if that was shown", function()
+  local run = folded(states[1], {}, {})
+  run.best = { id = "c0001", value = 0.5 }
+  run.get = function() return { value = 0.1 } end
+  local function kept(value, confirmed)
+    return (gepa.accept(run, { parents = { "c0000" }, value = value, confirmed = confirmed, proposal = {} }))
+  end
+  equal({ kept(0.4, false), kept(0.5, false), kept(0.6, false), kept(0.6, true), kept(0.6, nil), kept(0.1, nil) },
+    { true, false, false, true, true, false })
+end)
+
 tap.done()
