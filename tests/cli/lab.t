@@ -84,6 +84,17 @@ apsis lab hillclimb --world onemax:n=8 --seeds 2 --csv -
 is "- is standard output, with nothing else" "$(printf '%s\n' "$out" | cut -d, -f1-3 | tr '\n' ' ')" "strategy,world,seed hillclimb,onemax:n=8,1 hillclimb,onemax:n=8,2 "
 end_item
 
+item "--coco and --iohprofiler write a new folder each, with a folder for each strategy"
+# shellcheck disable=SC2086
+apsis lab $SMALL --coco coco --iohprofiler made/ioh
+is "exit code" "$code $err" "0 "
+is "the tables as ever" "$out" "$(cat out1)"
+is "COCO's files" "$(cd coco && find . -name '*.info' | LC_ALL=C sort | tr '\n' ' ')" \
+    "./hillclimb/bbobexp_f1.info ./hillclimb/bbobexp_f2.info ./hillclimb/bbobexp_f3.info ./mine.lua/bbobexp_f1.info ./mine.lua/bbobexp_f2.info ./mine.lua/bbobexp_f3.info "
+is "four runs in each" "$(grep -c '^%' coco/mine.lua/data_f2/bbobexp_f2_DIM5.dat)" 4
+is "IOHprofiler's world" "$(query made/ioh/mine.lua/IOHprofiler_f2.json 'it.function_name, #it.scenarios[1].runs')" $'steps.lua\t4'
+end_item
+
 item "a seed is one instance with one noise for every strategy; --seed is the first"
 lua twin 'return assert(loadfile("mine.lua"))()'
 sed 's/assert(loadfile("mine.lua"))()/{ options = { often = 3 }, plan = function(run) return { parents = { run.experiment % 3 == 0 and run.baseline or run.best }, operator = "exploration" } end, halt = function() end }/' twin.lua >same.lua
@@ -264,6 +275,10 @@ refused '--usd must be more than 0' --usd 0
 refused "--csv: cannot write $T/none/x: No such file" --csv "$T/none/x"
 refused '--html: cannot write .*: Is a directory' --html "$T"
 refused '--json and --csv - both want standard output' --json --csv -
+refused '--coco: coco is not empty; give a new folder' --coco coco
+refused '--coco and --iohprofiler name the same folder' --coco both --iohprofiler ./both
+refused '--iohprofiler: cannot make the folder: .*csv1' --iohprofiler csv1
+refused "--coco: give a folder's name" --coco ""
 for wrong in '--seeds 0' '--evaluations 1' '--seeds x'; do
     # shellcheck disable=SC2086
     apsis lab $wrong

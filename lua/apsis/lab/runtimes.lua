@@ -76,6 +76,17 @@ function runtimes.hits(group, record, shares)
   return hits
 end
 
+-- The record's steps as { {evaluation, the share of the way that is left}... }; empty if its seed's way is not known.
+function runtimes.left(group, record)
+  local span, list = group.spans[record.seed], {}
+  for index, step in ipairs(span and steps.of(record, math.huge) or list) do
+    local way, value = math.abs(span.to - span.from), step[2]
+    local solved = way == 0 or group.metric:reaches(value, span.to)
+    list[index] = { step[1], solved and 0.0 or math.abs(span.to - value) / way }
+  end
+  return list
+end
+
 -- The AOCC of a run: by evaluations, and by their logarithm.
 function runtimes.aocc(group, record, budget)
   local hits = runtimes.hits(group, record, many)

@@ -258,6 +258,31 @@ local function check_writable(option, path)
   return true
 end
 
+-- A folder that others will read is new or empty: what is not of this campaign would be taken for a part of it.
+local function check_folder(option, path)
+  local ok, message = fs.mkdir(path)
+  if not ok then return nil, ("--%s: cannot make the folder: %s"):format(option, message) end
+  if #assert(fs.list(path)) > 0 then
+    return nil, ("--%s: %s is not empty; give a new folder, or remove what is in it"):format(option, path)
+  end
+  return true
+end
+
+local function check_folders(args)
+  for _, option in ipairs { "coco", "iohprofiler" } do
+    local path = args[option]
+    if path == "" then return nil, ("--%s: give a folder's name"):format(option) end
+    if path then
+      local ok, message = check_folder(option, path)
+      if not ok then return nil, message end
+    end
+  end
+  if args.coco and fs.realpath(args.coco) == (args.iohprofiler and fs.realpath(args.iohprofiler)) then
+    return nil, "--coco and --iohprofiler name the same folder; give each its own"
+  end
+  return true
+end
+
 local function check_outputs(args)
   local on_stdout, at = args.json and "--json" or nil, {}
   for _, option in ipairs { "csv", "html" } do
@@ -315,7 +340,7 @@ function setup.plan(args)
   local plan = { first_seed = args.seed, seeds = args.seeds, evaluations = args.evaluations, workers = args.workers,
     jobs = args.jobs or processors(), limits = { minutes = args.minutes, tokens = args.tokens, usd = args.usd },
     history = not args.no_history }
-  local steps = { check_numbers, read_strategies, read_worlds, check_outputs }
+  local steps = { check_numbers, read_strategies, read_worlds, check_outputs, check_folders }
   for _, step in ipairs(steps) do
     local ok, message = step(args, plan)
     if not ok then return nil, message end

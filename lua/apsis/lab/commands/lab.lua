@@ -4,6 +4,8 @@
 local campaign = require "apsis.lab.campaign"
 local definition = require "apsis.lab.definition"
 local direction = require "apsis.direction"
+local export = require "apsis.lab.export"
+local fs = require "apsis.fs"
 local measures = require "apsis.lab.measures"
 local output = require "apsis.lab.output"
 local progress = require "apsis.lab.progress"
@@ -52,6 +54,9 @@ function lab.options(parser)
   parser:option("--usd", "at most X simulated dollars in a run (worlds: cost=X)"):convert(tonumber):argname "X"
   parser:option("--csv", "a line for each trial into this file; - is standard output"):argname "FILE"
   parser:option("--html", "the report as one page into this file; - is standard output"):argname "FILE"
+  parser:option("--coco", "the runs in COCO's format into this new folder: cocopp reads it"):argname "DIR"
+  parser:option("--iohprofiler", "the runs in IOHprofiler's format into this new folder: IOHanalyzer reads it")
+    :argname "DIR"
   parser:flag("--json", "the results as JSON, with every digit")
   parser:flag("--all-pairs", "compare every pair of strategies, not only each with the first; --overview and --sweep "
     .. "do so always")
@@ -197,6 +202,19 @@ local function write(option, path, text)
   return true
 end
 
+-- The folders for other programs.
+local function write_folders(args, found)
+  for _, option in ipairs { "coco", "iohprofiler" } do
+    for _, file in ipairs(args[option] and export[option](found.matrix) or {}) do
+      local path = args[option] .. "/" .. file[1]
+      local ok, message = fs.mkdir(path:match "^(.*)/")
+      if ok then ok, message = fs.write(path, file[2]) end
+      if not ok then return nil, ("--%s: cannot write %s: %s"):format(option, path, message) end
+    end
+  end
+  return true
+end
+
 local function write_all(args, plan, found, fresh)
   if args.json then
     print((output.json(plan, found, fresh):gsub("\n$", "")))
@@ -208,6 +226,8 @@ local function write_all(args, plan, found, fresh)
     local ok, message = write("csv", args.csv, output.csv(fresh and { found, fresh } or { found }, plan.evaluations))
     if not ok then return 3, message end
   end
+  local exported, why_not = write_folders(args, found)
+  if not exported then return 3, why_not end
   if args.html then
     local made, page = pcall(rooms.first, "page", "lab", output.page(plan, found, fresh))
     if not made then return 3, "--html: " .. tostring(page) end
@@ -220,7 +240,7 @@ end
 -- The files that hold only a part, in words; "" where there are none.
 local function partial_text(args, seeds)
   local files = {}
-  for _, option in ipairs { "csv", "html" } do
+  for _, option in ipairs { "csv", "html", "coco", "iohprofiler" } do
     if seeds > 0 and args[option] then files[#files + 1] = ("--%s %s"):format(option, args[option]) end
   end
   return #files > 0 and ("\n(partial, whole seeds only: %s)"):format(table.concat(files, ", ")) or ""
