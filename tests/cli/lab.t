@@ -75,11 +75,21 @@ end_item
 
 item "CSV has a line for each trial under a line of names"
 is "lines" "$(wc -l <csv1)" 25
-is "names" "$(head -1 csv1)" "strategy,world,seed,best,observed,hit,auc,evaluations,experiments,kept,false_keeps,seconds,tokens,cost,reason,aocc"
+is "names" "$(head -1 csv1)" "strategy,world,seed,best,observed,hit,auc,evaluations,experiments,kept,false_keeps,seconds,tokens,cost,reason,aocc,curve"
 like "a world with commas is quoted" "$(cat csv1)" $'\nmine.lua,"sphere:d=2,noise=gaussian",4,'
 apsis lab mine.lua --world onemax:n=30 --seeds 1 --evaluations 40 --csv one.csv --json
 printf '%s\n' "$out" >one
 is "the AUC of one run is that of its row" "$(tail -1 one.csv | cut -d, -f7)" "$(query one 'require("apsis.json").encode(it.results[1].auc)')"
+is "a run's curve ends at its best" "$(tail -1 one.csv | sed 's/.*[ ,][0-9]*://')" "$(tail -1 one.csv | cut -d, -f4)"
+is "and is the curve of one run in JSON" "$(query one '(function()
+    local curve, steps = it.results[1].curve, {}
+    for x, y in (require("apsis.fs").read("one.csv"):match "([%d: ]+)\n$"):gmatch "(%d+):(%d+)" do steps[#steps + 1] = { tonumber(x), tonumber(y) } end
+    local at, same = 1, #curve.x > 20 and curve.x[1] == 1 and curve.x[#curve.x] == 40
+    for place, x in ipairs(curve.x) do
+      while steps[at + 1] and steps[at + 1][1] <= x do at = at + 1 end
+      same = same and curve.median[place] == steps[at][2]
+    end
+    return same and #steps > 3 and curve.spent == 40 end)()')" true
 apsis lab hillclimb --world onemax:n=8 --seeds 2 --csv -
 is "- is standard output, with nothing else" "$(printf '%s\n' "$out" | cut -d, -f1-3 | tr '\n' ' ')" "strategy,world,seed hillclimb,onemax:n=8,1 hillclimb,onemax:n=8,2 "
 end_item

@@ -9,10 +9,19 @@ local steps = require "apsis.lab.steps"
 
 local output = {}
 
-local POINTS = 100 -- of a curve in the page
+local POINTS = 100 -- of a curve over several runs
 
 local columns = { "strategy", "world", "seed", "best", "observed", "hit", "auc", "evaluations", "experiments", "kept",
-  "false_keeps", "seconds", "tokens", "cost", "reason", "aocc" }
+  "false_keeps", "seconds", "tokens", "cost", "reason", "aocc", "curve" }
+
+-- A run's best so far as text: "1:48 12:50" is 48 from evaluation 1 on and 50 from evaluation 12 on.
+local function curve_text(record)
+  local parts = {}
+  for index, step in ipairs(steps.of(record, math.huge)) do
+    parts[index] = ("%d:%s"):format(step[1], csv.cell(step[2]))
+  end
+  return table.concat(parts, " ")
+end
 
 -- A line per trial of each phase, after a line of names; a value that there is not is empty. evaluations: those that a
 -- run had.
@@ -23,10 +32,10 @@ function output.csv(phases, evaluations)
     for _, entry in ipairs(phase.matrix) do
       for _, record in ipairs(entry.records) do
         local cells = { csv.cell(entry.strategy), csv.cell(entry.world) }
-        local areas = { auc = steps.area(record, evaluations),
+        local worked_out = { curve = curve_text(record), auc = steps.area(record, evaluations),
           aocc = (runtimes.aocc(groups[entry.world], record, evaluations)) }
         for index = 3, #columns do
-          cells[index] = csv.cell(areas[columns[index]] or record[columns[index]])
+          cells[index] = csv.cell(worked_out[columns[index]] or record[columns[index]])
         end
         lines[#lines + 1] = table.concat(cells, ",")
       end
@@ -48,9 +57,13 @@ local function with_nulls(row)
   return copy
 end
 
-local function rows_of(rows)
+-- A phase's rows, each with its curve.
+local function rows_of(phase, plan)
   local list = json.array {}
-  for index, row in ipairs(rows) do list[index] = with_nulls(row) end
+  for index, row in ipairs(phase.rows) do
+    list[index] = with_nulls(row)
+    list[index].curve = measures.curves(phase.matrix[index], plan.evaluations, POINTS)
+  end
   return list
 end
 
@@ -65,13 +78,13 @@ end
 local function fresh_of(plan, fresh)
   if not fresh then return nil end
   return with_ending({ first_seed = fresh.first_seed, seeds = fresh.seeds, winners = json.array(fresh.winners),
-    results = rows_of(fresh.rows), comparisons = json.array(fresh.comparisons),
+    results = rows_of(fresh, plan), comparisons = json.array(fresh.comparisons),
     overall = json.array(fresh.overall) }, plan, fresh)
 end
 
 function output.json(plan, found, fresh)
   return json.encode(with_ending({ command = plan.command, first_seed = plan.first_seed, seeds = found.seeds,
-    evaluations = plan.evaluations, results = rows_of(found.rows), comparisons = json.array(found.comparisons),
+    evaluations = plan.evaluations, results = rows_of(found, plan), comparisons = json.array(found.comparisons),
     overall = json.array(found.overall), fresh = fresh_of(plan, fresh) }, plan, found)) .. "\n"
 end
 
