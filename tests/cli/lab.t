@@ -105,6 +105,22 @@ is "four runs in each" "$(grep -c '^%' coco/mine.lua/data_f2/bbobexp_f2_DIM5.dat
 is "IOHprofiler's world" "$(query made/ioh/mine.lua/IOHprofiler_f2.json 'it.function_name, #it.scenarios[1].runs')" $'steps.lua\t4'
 end_item
 
+item "--axis counts running times in simulated seconds or cost"
+for axis in evaluations time cost; do
+    apsis lab mine.lua hillclimb --world steps.lua:cost=0.25 --seeds 6 --evaluations 60 --workers 2 --axis $axis --json
+    printf '%s\n' "$out" >axis.$axis
+done
+is "the axis" "$(query axis.time 'it.axis, it.command:match "%-%-axis %a+"')" $'time\t--axis time'
+is "solved runs are the same" "$(query axis.time 'it.results[1].successes')" "$(query axis.evaluations 'it.results[1].successes')"
+is "evaluations are no fewer than what a run spends in quarters of a dollar" \
+    "$(query axis.evaluations "it.results[1].ert > 4 * $(query axis.cost 'it.results[1].ert')")" true
+is "a minute each, two at a time" "$(query axis.time "(function() local per = it.results[1].ert / $(query axis.evaluations 'it.results[1].ert')
+    return per > 20 and per < 60 end)()")" true
+is "means are as ever" "$(query axis.cost 'it.results[1].evaluations')" "$(query axis.evaluations 'it.results[1].evaluations')"
+apsis lab mine.lua hillclimb --world steps.lua --seeds 6 --evaluations 60 --axis time --minutes 30
+like "the legend names the unit and the budget" "$(tr -s '\n ' ' ' <<<"$out")" 'ERT: simulated seconds spent .* counts as 1800 simulated seconds\.'
+end_item
+
 item "a seed is one instance with one noise for every strategy; --seed is the first"
 lua twin 'return assert(loadfile("mine.lua"))()'
 sed 's/assert(loadfile("mine.lua"))()/{ options = { often = 3 }, plan = function(run) return { parents = { run.experiment % 3 == 0 and run.baseline or run.best }, operator = "exploration" } end, halt = function() end }/' twin.lua >same.lua
@@ -280,6 +296,7 @@ refused '--sweep: no strategy here declares an option "often"' hillclimb --sweep
 refused '--sweep: "patience=1,,2" has an empty value' --sweep patience=1,,2
 refused '--sweep: .*option patience must be a number' hillclimb --sweep patience=1,x
 refused '--workers must be 1 or more' --workers 0
+refused '--axis cost: nothing costs anything on onemax:n=9; .* --world onemax:n=9,cost=0.01' --axis cost --world onemax:n=9
 refused '--jobs must be 1 or more' --jobs 0
 refused '--usd must be more than 0' --usd 0
 refused "--csv: cannot write $T/none/x: No such file" --csv "$T/none/x"

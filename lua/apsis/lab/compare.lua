@@ -66,7 +66,7 @@ local function by_best(comparison, group, first, second, options)
 end
 
 local function by_time(comparison, group, first, second, options)
-  local budget, way = options.evaluations or group.spent, { comparison.way }
+  local budget, way = group.budget, { comparison.way }
   local function reading(record) return runtimes.hits(group, record, way)[1] or budget end
   local xs, ys = thinned(options.copies, paired(first, second, reading))
   xs, ys = stats.restricted(xs, budget), stats.restricted(ys, budget)
@@ -114,18 +114,18 @@ local function append_all(list, group, options)
   end
 end
 
--- compare(matrix, { seed, level, evaluations, draws, first_only = true: only pairs with the first strategy }) -> {
--- world, a, b, measure ("best" or "time"), pairs (how many seeds both have), plus and minus (the rank sums), p, p_holm
--- (corrected over the whole list), verdict (a is "better" or "worse" than b, or "no difference shown") }... Of best:
--- difference (the mean; positive where a is better), low and high (its interval of 1 - level). Of time: way (the share
--- of the way from the baseline to the target), ratio (a's evaluations to get there over b's; below 1 a is better), low
--- and high (its interval). These are nil if there is no number for them. A run that did not get there counts as
--- `evaluations`, or as the longest run on the world.
+-- compare(matrix, { seed, level, axis, budget, evaluations (see runtimes.groups), draws, first_only = true: only pairs
+-- with the first strategy }) -> { world, a, b, measure ("best" or "time"), pairs (how many seeds both have), plus and
+-- minus (the rank sums), p, p_holm (corrected over the whole list), verdict (a is "better" or "worse" than b, or "no
+-- difference shown") }... Of best: difference (the mean; positive where a is better), low and high (its interval of 1 -
+-- level). Of time: way (the share of the way from the baseline to the target), ratio (a's evaluations to get there over
+-- b's; below 1 a is better), low and high (its interval). These are nil if there is no number for them. A run that did
+-- not get there counts as the budget.
 local function compare(matrix, options)
-  options = { seed = options.seed or 0, level = options.level or LEVEL, evaluations = options.evaluations,
-    draws = options.draws or DRAWS, first_only = options.first_only }
-  local list, ps = {}, {}
-  for _, group in ipairs(runtimes.groups(matrix)) do append_all(list, group, options) end
+  local groups, list, ps = runtimes.groups(matrix, options), {}, {}
+  options = { seed = options.seed or 0, level = options.level or LEVEL, draws = options.draws or DRAWS,
+    first_only = options.first_only }
+  for _, group in ipairs(groups) do append_all(list, group, options) end
   for index, comparison in ipairs(list) do ps[index] = comparison.p end
   for index, corrected in ipairs(stats.holm(ps)) do
     list[index].p_holm = corrected

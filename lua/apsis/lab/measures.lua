@@ -30,12 +30,15 @@ local function mean(records, name)
   return finite(stats.mean(field(records, name)))
 end
 
--- The runs that had a target: how many there were, when each hit (false if it did not), what each spent.
-local function targeted(records)
+-- The runs that had a target: how many there were, when each hit (false if it did not), what each spent; in
+-- evaluations, or by a group's axis.
+local function targeted(records, group)
   local hits, spent, successes = {}, {}, 0
   for _, record in ipairs(records) do
     if record.target then
-      hits[#hits + 1], spent[#spent + 1] = record.hit or false, record.evaluations
+      local place = #hits + 1
+      hits[place], spent[place] = record.hit or false, group and runtimes.spent(group, record) or record.evaluations
+      if group and record.hit then hits[place] = runtimes.hits(group, record, { 1 })[1] or spent[place] end
       if record.hit then successes = successes + 1 end
     end
   end
@@ -58,23 +61,23 @@ local function add_ert(row, into, hits, spent)
   into.ert, into.ert_low, into.ert_high = finite(stats.ert(hits, spent)), finite(low), finite(high)
 end
 
-local function reach(row, records)
-  local count, successes, hits, spent = targeted(records)
+local function reach(row, records, group)
+  local count, successes, hits, spent = targeted(records, group.axis ~= runtimes.axes.evaluations and group or nil)
   row.target, row.successes, row.unsuccessful = common_target(records), successes, count - successes
   row.success_rate = count > 0 and successes / count or nil
   add_ert(row, row, hits, spent)
 end
 
 -- The runtimes to each of the targets, and the areas under their ECDF.
-local function add_times(row, records, group, limit)
+local function add_times(row, records, group)
   local times, by_way, areas, logs = json.array {}, {}, {}, {}
   for place, way in ipairs(runtimes.ways) do times[place], by_way[place] = { way = way }, {} end
   for index, record in ipairs(records) do
     local hits = runtimes.hits(group, record, runtimes.ways)
     for place = 1, #times do by_way[place][index] = hits[place] end
-    areas[index], logs[index] = runtimes.aocc(group, record, limit)
+    areas[index], logs[index] = runtimes.aocc(group, record)
   end
-  local spent = field(records, "evaluations")
+  local spent, limit = field(records, group.axis.field), group.budget
   for place, one in ipairs(times) do
     one.mean, one.reached = stats.mean(stats.restricted(by_way[place], limit)), 0
     for _, hit in ipairs(by_way[place]) do one.reached = one.reached + (hit and 1 or 0) end
@@ -100,10 +103,10 @@ local function row_of(entry, group, limit)
   local first = records[1] or {}
   local row = { strategy = entry.strategy, world = entry.world, direction = first.direction, metric = first.metric,
     runs = #records }
-  reach(row, records)
+  reach(row, records, group)
   spread(row, records)
   row.auc = area(records, limit)
-  add_times(row, records, group, limit)
+  add_times(row, records, group)
   local experiments = stats.sum(field(records, "experiments"))
   row.kept_ratio = experiments > 0 and stats.sum(field(records, "kept")) / experiments or nil
   for _, name in ipairs { "evaluations", "experiments", "kept", "measured", "false_keeps", "cost", "seconds",
@@ -113,9 +116,9 @@ local function row_of(entry, group, limit)
   return row
 end
 
--- rows(matrix, { evaluations }) -> a row for each entry, in the matrix's order.
+-- rows(matrix, { evaluations, axis, budget }) -> a row for each entry, in the matrix's order.
 function measures.rows(matrix, options)
-  local rows, groups = {}, runtimes.groups(matrix)
+  local rows, groups = {}, runtimes.groups(matrix, options)
   for index, entry in ipairs(matrix) do rows[index] = row_of(entry, groups[entry.world], options.evaluations) end
   return rows
 end

@@ -1,6 +1,7 @@
 -- lab_notes: what is worth knowing of the runs beside their numbers, a sentence each: who ended early, what failed and
 -- why, which operators the world does not have; and what the columns mean. Orders nothing.
 local layout = require "apsis.lab.layout"
+local runtimes = require "apsis.lab.runtimes"
 local show = require "apsis.cli.table"
 local standings = require "apsis.lab.standings"
 local steps = require "apsis.lab.steps"
@@ -176,21 +177,30 @@ local function whole_way(rows)
 end
 
 -- What the table over all worlds means.
-notes.overall = "Over all worlds: the evaluations of the first over those of the other, to 50%, 90% and all of the way "
-  .. "from the baseline to the target; the geometric mean of all worlds, with an interval that speaks of other worlds "
-  .. "like these. faster, slower: on how many worlds the first is shown to be."
+function notes.overall(plan)
+  return ("Over all worlds: the %s of the first over those of the other, to 50%%, 90%% and all of the way from the "
+    .. "baseline to the target; the geometric mean of all worlds, with an interval that speaks of other worlds like "
+    .. "these. faster, slower: on how many worlds the first is shown to be."):format(runtimes.axes[plan.axis].words)
+end
+
+-- What a run that never came to a target counts as, in words.
+local function counts_as(plan)
+  local words = runtimes.axes[plan.axis].words
+  if plan.axis == "evaluations" then return ("%d"):format(plan.evaluations) end
+  return plan.budget and ("%.10g %s"):format(plan.budget, words) or "what the longest run on the world took"
+end
 
 -- What the columns mean, once, at the end. missing: the heads that the terminal had no room for.
 function notes.legend(plan, found, missing)
-  local text = {}
+  local text, words = {}, runtimes.axes[plan.axis].words
   local function add(sentence, head)
     if not (head and missing[head]) then text[#text + 1] = sentence end
   end
   add "best: the true value of a run's final best, the median over the seeds."
   if any(found.rows, "success_rate") then
-    add("ERT: evaluations spent by all runs for each that was solved, with an interval.", "ERT [95%]")
+    add("ERT: " .. words .. " spent by all runs for each that was solved, with an interval.", "ERT [95%]")
   end
-  add("AOCC: the mean share of 51 targets reached, over all evaluations; 1 is best.", "AOCC")
+  add(("AOCC: the mean share of 51 targets reached, over all %s; 1 is best."):format(words), "AOCC")
   add("kept: of the experiments.", "kept")
   if any(found.rows, "false_keeps") then
     add "false: new bests that were truly no better than the one before, the mean of the runs."
@@ -198,13 +208,13 @@ function notes.legend(plan, found, missing)
   if any_early(found, plan.evaluations) then add "ended early: by the strategy's own halt or a limit." end
   if #found.comparisons > 0 then
     add("gain of best: how much better the first is, the mean of the differences seed by seed, not counting what is "
-      .. "beyond the target. time 90%: evaluations to come 90% of the way from the baseline to the target"
-      .. whole_way(found.rows) .. "; x0.8: the first needs 0.8 times the evaluations of the other; a run that never "
-      .. ("gets there counts as %d. The intervals are for that pair only."):format(plan.evaluations))
+      .. "beyond the target. time 90%: " .. words .. " to come 90% of the way from the baseline to the target"
+      .. whole_way(found.rows) .. "; x0.8: the first needs 0.8 times those of the other; a run that never gets "
+      .. ("there counts as %s. The intervals are for that pair only."):format(counts_as(plan)))
     add("p: signed-rank test, corrected for the pairs compared (Holm): it may be large beside an interval without 0.",
       "p")
     add "better: interval and test both show it. not shown: there may be a difference or none."
-    if #found.overall > 0 then add(notes.overall) end
+    if #found.overall > 0 then add(notes.overall(plan)) end
     if plan.against then
       add(("Each is compared with the first strategy, %s; --all-pairs compares all."):format(plan.against))
     end

@@ -23,17 +23,16 @@ local function curve_text(record)
   return table.concat(parts, " ")
 end
 
--- A line per trial of each phase, after a line of names; a value that there is not is empty. evaluations: those that a
--- run had.
-function output.csv(phases, evaluations)
+-- A line per trial of each phase, after a line of names; a value that there is not is empty.
+function output.csv(phases, plan)
   local lines = { table.concat(columns, ",") }
   for _, phase in ipairs(phases) do
-    local groups = runtimes.groups(phase.matrix)
+    local groups = runtimes.groups(phase.matrix, plan)
     for _, entry in ipairs(phase.matrix) do
       for _, record in ipairs(entry.records) do
         local cells = { csv.cell(entry.strategy), csv.cell(entry.world) }
-        local worked_out = { curve = curve_text(record), auc = steps.area(record, evaluations),
-          aocc = (runtimes.aocc(groups[entry.world], record, evaluations)) }
+        local worked_out = { curve = curve_text(record), auc = steps.area(record, plan.evaluations),
+          aocc = (runtimes.aocc(groups[entry.world], record)) }
         for index = 3, #columns do
           cells[index] = csv.cell(worked_out[columns[index]] or record[columns[index]])
         end
@@ -84,7 +83,8 @@ end
 
 function output.json(plan, found, fresh)
   return json.encode(with_ending({ command = plan.command, first_seed = plan.first_seed, seeds = found.seeds,
-    evaluations = plan.evaluations, results = rows_of(found, plan), comparisons = json.array(found.comparisons),
+    evaluations = plan.evaluations, axis = plan.axis, results = rows_of(found, plan),
+    comparisons = json.array(found.comparisons),
     overall = json.array(found.overall), fresh = fresh_of(plan, fresh) }, plan, found)) .. "\n"
 end
 

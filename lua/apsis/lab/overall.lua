@@ -11,13 +11,13 @@ local LEVEL, LEAST_WORLDS = 0.05, 5
 
 -- Of each seed that all entries of a world have, and each way, the evaluations of every strategy: { [seed] = { [way] =
 -- { [strategy] = evaluations } } }.
-local function times_of(group, budget)
+local function times_of(group)
   local by_seed, list, ways = {}, {}, runtimes.ways
   for place, entry in ipairs(group.entries) do
     for _, record in ipairs(entry.records) do
       local times = by_seed[record.seed] or {}
       by_seed[record.seed] = times
-      local hits = stats.restricted(runtimes.hits(group, record, ways), budget)
+      local hits = stats.restricted(runtimes.hits(group, record, ways), group.budget)
       for way = 1, #ways do
         times[way] = times[way] or {}
         times[way][place] = hits[way]
@@ -111,17 +111,17 @@ local function pair_of(first, second, observed, draws)
   return { worlds = #observed, ratio = math.exp(mean), low = finite_exp(low), high = finite_exp(high), p = p }
 end
 
--- verdicts(matrix, comparisons, { seed, evaluations, draws, first_only }) -> { a, b, worlds, ratio (a's evaluations
--- over b's), low and high (its interval), p, p_holm (corrected for the pairs), faster and slower (in how many worlds a
--- was shown to be), verdict (a is "better" or "worse" than b, or "no difference shown") }...; empty below two worlds.
+-- verdicts(matrix, comparisons, { seed, axis, budget, evaluations, draws, first_only }) -> { a, b, worlds, ratio (a's
+-- evaluations over b's), low and high (its interval), p, p_holm (corrected for the pairs), faster and slower (in how
+-- many worlds a was shown to be), verdict (a is "better" or "worse" than b, or "no difference shown") }...; empty below
+-- two worlds.
 function overall.verdicts(matrix, comparisons, options)
-  options = { seed = options.seed or 0, draws = options.draws or 2000, first_only = options.first_only,
-    evaluations = options.evaluations }
   local worlds, observed, list, strategies = {}, {}, {}, 0
-  local groups = runtimes.groups(matrix)
+  local groups = runtimes.groups(matrix, options)
+  options = { seed = options.seed or 0, draws = options.draws or 2000, first_only = options.first_only }
   for index, group in ipairs(groups) do
     strategies = #group.entries
-    worlds[index] = times_of(group, options.evaluations or group.spent)
+    worlds[index] = times_of(group)
     if #worlds[index] == 0 then return {} end
     observed[index] = logs_of(worlds[index], strategies)
   end

@@ -1,12 +1,19 @@
 -- runtimes: after how many evaluations a trial had come some of the way from its seed's baseline to its target. If a
--- world has no target, the best value that any of the strategies found with that seed takes its place. Called by
--- measures, compare and overall.
+-- world has no target, the best value that any of the strategies found with that seed takes its place. Evaluations,
+-- or simulated seconds or cost: the campaign's axis. Called by measures, compare, overall and export.
 local direction = require "apsis.direction"
 local stats = require "apsis.stats"
 local steps = require "apsis.lab.steps"
 
 -- ways: the shares of the way that strategies are compared at.
 local runtimes = { ways = { 0.5, 0.9, 1 } }
+
+-- What running times are counted in: where a step of a curve has it, the record's field, and words for it.
+runtimes.axes = { evaluations = { place = 1, field = "evaluations", words = "evaluations" },
+  time = { place = 3, field = "seconds", words = "simulated seconds" },
+  cost = { place = 4, field = "cost", words = "simulated dollars" } }
+
+local LEAST_SHARE = 1e-6 -- of a budget of seconds or cost: nothing takes less, so that means have ratios
 
 -- The targets of AOCC: what is left of the way falls to 1 % in even steps of its logarithm, and then to nothing.
 local many, COUNT, LEAST = {}, 50, 0.01
@@ -40,36 +47,57 @@ local function add_spans(group)
   for seed, records in pairs(by_seed) do group.spans[seed] = span_of(records, group.metric) end
 end
 
--- The matrix's entries by world, in order: { world, entries, metric, spent (the evaluations of its longest run), spans
--- = { [seed] = { from, to } } }; a group's world is its key, too.
-function runtimes.groups(matrix)
-  local groups = {}
+-- What a run that did not get there counts as: the campaign's budget, or what the world's longest run spent.
+local function budget_of(group, options)
+  local axis = group.axis
+  local given = options.budget
+  if axis == runtimes.axes.evaluations then given = given or options.evaluations end
+  local most = axis == runtimes.axes.evaluations and 1 or 0
+  for _, entry in ipairs(group.entries) do
+    for _, record in ipairs(entry.records) do most = math.max(most, record[axis.field]) end
+  end
+  most = given or most
+  return most > 0 and most or 1
+end
+
+-- The matrix's entries by world, in order: { world, entries, metric, axis, budget (what a run that did not get there
+-- counts as), spans = { [seed] = { from, to } } }; a group's world is its key, too. options: { axis = a name of
+-- runtimes.axes, budget (nil: that of the longest run on the world), evaluations = the budget of that axis }.
+function runtimes.groups(matrix, options)
+  options = options or {}
+  local groups, axis = {}, runtimes.axes[options.axis or "evaluations"]
   for _, entry in ipairs(matrix) do
     local group = groups[entry.world]
     if not group then
-      group = { world = entry.world, entries = {}, spent = 1 }
+      group = { world = entry.world, entries = {}, axis = axis }
       groups[entry.world], groups[#groups + 1] = group, group
     end
     group.entries[#group.entries + 1] = entry
     for _, record in ipairs(entry.records) do
       group.metric = group.metric or direction.new { direction = record.direction }
-      group.spent = math.max(group.spent, record.evaluations)
     end
   end
-  for _, group in ipairs(groups) do add_spans(group) end
+  for _, group in ipairs(groups) do
+    add_spans(group)
+    group.budget = budget_of(group, options)
+  end
   return groups
 end
 
--- For each of some ascending shares of the way the evaluation at which the record's best was there; false if it never
--- was.
+-- What a run spent.
+function runtimes.spent(group, record) return record[group.axis.field] end
+
+-- For each of some ascending shares of the way the evaluation (or the second, or the cost) at which the record's best
+-- was there; false if it never was.
 function runtimes.hits(group, record, shares)
-  local span, hits, at = group.spans[record.seed], {}, 1
+  local span, hits, at, place = group.spans[record.seed], {}, 1, group.axis.place
+  local least = place == 1 and 1 or LEAST_SHARE * group.budget
   for index = 1, #shares do hits[index] = false end
   if not span then return hits end
   local function level() return (1 - shares[at]) * span.from + shares[at] * span.to end
   for _, step in ipairs(steps.of(record, math.huge)) do
     while at <= #shares and group.metric:reaches(step[2], level()) do
-      hits[at] = step[1]
+      hits[at] = math.max(step[place], least)
       at = at + 1
     end
   end
@@ -87,9 +115,13 @@ function runtimes.left(group, record)
   return list
 end
 
--- The AOCC of a run: by evaluations, and by their logarithm.
-function runtimes.aocc(group, record, budget)
-  local hits = runtimes.hits(group, record, many)
+-- The AOCC of a run, and that by the axis's logarithm; seconds and cost are counted in millionths of the budget.
+function runtimes.aocc(group, record)
+  local hits, budget = runtimes.hits(group, record, many), group.budget
+  if group.axis.place ~= 1 then
+    for index, hit in ipairs(hits) do hits[index] = hit and hit / (LEAST_SHARE * budget) end
+    budget = 1 / LEAST_SHARE
+  end
   return stats.aocc(hits, { budget = budget }), stats.aocc(hits, { budget = budget, log = true })
 end
 

@@ -313,6 +313,22 @@ local function processors()
   return math.max(1, math.tointeger(count))
 end
 
+-- What running times are counted in, and the budget of that: what a run that does not get there counts as.
+local function read_axis(args, plan)
+  plan.axis = args.axis or "evaluations"
+  if plan.axis == "evaluations" then plan.budget = plan.evaluations end
+  if plan.axis == "time" then plan.budget = args.minutes and args.minutes * 60 end
+  if plan.axis ~= "cost" then return true end
+  plan.budget = args.usd
+  for _, world in ipairs(plan.worlds) do
+    if world.options.cost == 0 and world.name ~= "replay" and not world.name:find "%.lua$" then
+      return nil, ("--axis cost: nothing costs anything on %s; give it a cost: --world %s%scost=0.01"):format(
+        world.label, world.label, world.label:find(":", 1, true) and "," or ":")
+    end
+  end
+  return true
+end
+
 -- The command as it would be given again, without what does not change what it finds.
 local function command_of(args, plan)
   local words = { "apsis lab" }
@@ -323,6 +339,7 @@ local function command_of(args, plan)
   if args.seed ~= 1 then add("seed", args.seed) end
   add("evaluations", args.evaluations)
   if args.workers then add("workers", args.workers) end
+  if args.axis and args.axis ~= "evaluations" then add("axis", args.axis) end
   for _, text in ipairs(args.set) do add("set", text) end
   for _, text in ipairs(args.sweep) do add("sweep", text) end
   for _, name in ipairs { "minutes", "tokens", "usd" } do
@@ -334,8 +351,8 @@ local function command_of(args, plan)
 end
 
 -- The plan: { command, bases, strategies (or their variants), grids = { {base, variants}... }, worlds, first_seed,
--- seeds, evaluations, workers, jobs, limits, history, against (the strategy that each is compared with; nil: every
--- pair is compared), reached = { text... } } | nil, message.
+-- seeds, evaluations, workers, jobs, limits, history, axis, budget (of the axis, if there is one), against (the
+-- strategy that each is compared with; nil: every pair is compared), reached = { text... } } | nil, message.
 function setup.plan(args)
   local plan = { first_seed = args.seed, seeds = args.seeds, evaluations = args.evaluations, workers = args.workers,
     jobs = args.jobs or processors(), limits = { minutes = args.minutes, tokens = args.tokens, usd = args.usd },
@@ -345,6 +362,8 @@ function setup.plan(args)
     local ok, message = step(args, plan)
     if not ok then return nil, message end
   end
+  local ok, message = read_axis(args, plan)
+  if not ok then return nil, message end
   local all_pairs = args.all_pairs or args.overview or #plan.grids > 0 or #plan.strategies < 3
   plan.against = not all_pairs and plan.strategies[1].label or nil
   plan.command = command_of(args, plan)

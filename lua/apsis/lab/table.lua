@@ -267,7 +267,7 @@ function report.overview(plan, found)
   elseif #found.comparisons > 0 then
     text[1], text[2] = "No difference of the final best is shown.", notes.too_few(found)
   end
-  if #found.overall > 0 then text[#text + 1] = notes.overall end
+  if #found.overall > 0 then text[#text + 1] = notes.overall(plan) end
   for _, world in ipairs(plan.worlds) do
     if world.module.direction == "lower" then
       text[#text + 1] = "lower: the lower the better there."

@@ -49,7 +49,7 @@ local function note_best(record, world, engine, noisy)
   if noisy and before and not engine.metric:better(truth, before[2]) then
     record.false_keeps = record.false_keeps + 1
   end
-  curve[#curve + 1] = { world.evaluations, truth }
+  curve[#curve + 1] = { world.evaluations, truth, world.clock, engine.history.totals.usd }
   if not record.hit and record.target and engine.metric:reaches(truth, record.target) then
     record.hit = world.evaluations
   end
@@ -204,14 +204,14 @@ end
 -- run(spec, engine) -> record | nil, message. spec: as of open; engine: if it is open already. The record: { seed,
 -- direction, metric, target, reason, experiments, evaluations, hit (the evaluation at which the best was truly as good
 -- as the target, nil if it never was), baseline, best (its true value), observed, curve = { {evaluation, true value of
--- the best}... }, kept, measured, false_keeps (nil without noise: how often a new best was truly no better than the
--- best before it; a candidate that was kept and did not become the best is not counted), outcomes, operators = { NAME
--- = {count, kept, improved} }, judged (with acceptance and noise: of candidates that truly were better than the best,
--- and of the others, how many there were, were kept, and what all of them took: { better = {count, kept,
--- measurements}, others }), gain (as confirmed at the end), islands, cells, seconds, tokens, cost, failures (nil if
--- there were none) = { answer = {count, reason = the first one's}, crash, not_selected, duplicate, no_change, executor
--- = the same }, unknown_operators (nil if there were none) = { [an operator that the world does not know, or
--- "crossover with one parent"] = how many proposals } }. workers: if nil, the world's own number, mostly 1.
+-- the best, simulated seconds, cost}... }, kept, measured, false_keeps (nil without noise: how often a new best was
+-- truly no better than the best before it; a candidate that was kept and did not become the best is not counted),
+-- outcomes, operators = { NAME = {count, kept, improved} }, judged (with acceptance and noise: of candidates that truly
+-- were better than the best, and of the others, how many there were, were kept, and what all of them took: { better =
+-- {count, kept, measurements}, others }), gain (as confirmed at the end), islands, cells, seconds, tokens, cost,
+-- failures (nil if there were none) = { answer = {count, reason = the first one's}, crash, not_selected, duplicate,
+-- no_change, executor = the same }, unknown_operators (nil if there were none) = { [an operator that the world does not
+-- know, or "crossover with one parent"] = how many proposals } }. workers: if nil, the world's own number, mostly 1.
 function trial.run(spec, engine)
   local message
   if not engine then engine, message = trial.open(spec) end

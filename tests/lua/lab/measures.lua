@@ -423,4 +423,37 @@ test("operators are summed over the runs", function()
   equal(measures.operators(entry("a", "w", { record(1) })), {})
 end)
 
+-- Two runs of a strategy that is solved at the second evaluation, which took this long and cost this much, and a third
+-- that is not solved.
+local function costly(strategy, seconds, cost)
+  local records = {}
+  for seed = 1, 2 do
+    records[seed] = record(seed, { target = 1, hit = 2, evaluations = 2, seconds = seconds * seed, cost = cost,
+      curve = { { 1, 0.0, 60, 0.0 }, { 2, 1.0, seconds * seed, cost } } })
+  end
+  records[3] = record(3, { target = 1, best = 0.0, seconds = 1000, cost = 0.5, curve = { { 1, 0.0, 60, 0.0 } } })
+  return entry(strategy, "w", records)
+end
+
+test("running times are counted in seconds or cost, if that is the axis", function()
+  local matrix = { costly("a", 100, 0.125), costly("b", 200, 0.0625) }
+  local found = measures.rows(matrix, { evaluations = 10, axis = "time" })
+  equal({ found[1].ert, found[2].ert, found[1].times[2].ert }, { 650.0, 800.0, 650.0 })
+  equal(found[1].times[3].mean, (100 + 200 + 1000) / 3)
+  assert(math.abs(found[1].aocc - (0.9 + 0.8 + 0) / 3) < 1e-5)
+  equal({ found[1].evaluations, found[1].auc }, { 14 / 3, 0.9 }) -- these are not
+  found = measures.rows(matrix, { evaluations = 10, axis = "cost" })
+  equal({ found[1].ert, found[2].ert }, { 0.375, 0.3125 })
+  assert(math.abs(found[1].aocc - (0.75 + 0.75 + 0) / 3) < 1e-5)
+  -- Half of the way is at the same evaluation for both, so only the axis tells them apart.
+  local ratios = {}
+  for _, axis in ipairs { "evaluations", "time", "cost" } do
+    local options = { evaluations = 10, axis = axis, draws = 99 }
+    ratios[axis] = ("%.9f"):format(only(measures.comparisons(matrix, options), "time")[1].ratio)
+  end
+  equal(ratios, { evaluations = "1.000000000", time = "0.812500000", cost = "1.200000000" })
+  local options = { axis = "time", budget = 400 }
+  equal(("%.9f"):format(only(measures.comparisons(matrix, options), "time")[1].ratio), "0.700000000")
+end)
+
 tap.done()

@@ -11,7 +11,7 @@ local function printed(rows, comparisons)
   end
   for _, comparison in ipairs(comparisons) do comparison.world, comparison.verdict = "w", "no difference shown" end
   _G.print = function(line) lines[#lines + 1] = line end
-  local ok, message = pcall(report.print, { seeds = 9, first_seed = 1, evaluations = 10, reached = {},
+  local ok, message = pcall(report.print, { seeds = 9, first_seed = 1, evaluations = 10, axis = "evaluations", reached = {},
     worlds = { { label = "w", name = "w", module = {} } } },
     { seeds = 9, first_seed = 1, matrix = {}, rows = rows, comparisons = comparisons, overall = {} }, {})
   _G.print = shown

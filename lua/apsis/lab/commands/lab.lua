@@ -49,6 +49,8 @@ function lab.options(parser)
     :argname "KEY=VALUE"
   parser:option("--sweep", "compare values of an option: patience=10,20,50; of several, every combination"):count "*"
     :argname "KEY=A,B"
+  parser:option("--axis", "what running times are counted in: evaluations (default), time (simulated seconds, with "
+    .. "--workers) or cost"):argname "AXIS":choices { "evaluations", "time", "cost" }
   parser:option("--minutes", "nothing starts after M simulated minutes"):convert(tonumber):argname "M"
   parser:option("--tokens", "at most N simulated tokens in a run (worlds: tokens=N)"):convert(tonumber):argname "N"
   parser:option("--usd", "at most X simulated dollars in a run (worlds: cost=X)"):convert(tonumber):argname "X"
@@ -109,8 +111,9 @@ local function phase(plan, strategies, first_seed, bar, title)
   print_logged(found.matrix, first_seed)
   found.first_seed, found.rows, found.comparisons, found.overall = first_seed, {}, {}, {}
   if found.seeds > 0 then
-    found.rows = measures.rows(found.matrix, { evaluations = plan.evaluations })
-    local options = { seed = first_seed, evaluations = plan.evaluations, first_only = plan.against ~= nil }
+    local options = { seed = first_seed, evaluations = plan.evaluations, axis = plan.axis, budget = plan.budget,
+      first_only = plan.against ~= nil }
+    found.rows = measures.rows(found.matrix, options)
     found.comparisons = measures.comparisons(found.matrix, options)
     found.overall = measures.overall(found.matrix, found.comparisons, options)
   end
@@ -223,7 +226,7 @@ local function write_all(args, plan, found, fresh)
   end
   fresh = fresh and fresh.seeds > 0 and fresh or nil
   if args.csv then
-    local ok, message = write("csv", args.csv, output.csv(fresh and { found, fresh } or { found }, plan.evaluations))
+    local ok, message = write("csv", args.csv, output.csv(fresh and { found, fresh } or { found }, plan))
     if not ok then return 3, message end
   end
   local exported, why_not = write_folders(args, found)
