@@ -39,6 +39,11 @@ for at, world in ipairs(worlds) do
     ratio = 0.5, low = 0.4, p = 1, p_holm = 1,
     verdict = "no difference shown" }
 end
+data.overall = { { a = names[1], b = names[2], worlds = 6, ratio = 0.5, low = 0.4, high = 0.65, p = 0.01, p_holm = 0.02, faster = 4,
+  slower = 1, verdict = "better" } }
+data.friedman = { worlds = 6, p = 0.004, ranks = { { strategy = names[1], rank = 1.25 }, { strategy = names[2], rank = 1.75 } },
+  pairs = { { a = names[1], b = names[2], p = 0.03 } } }
+data.unit = "simulated seconds"
 data.fresh = { first_seed = 21, seeds = 20, winners = { names[1] }, results = data.results, comparisons = data.comparisons,
   ended = data.ended }
 

@@ -121,6 +121,20 @@ apsis lab mine.lua hillclimb --world steps.lua --seeds 6 --evaluations 60 --axis
 like "the legend names the unit and the budget" "$(tr -s '\n ' ' ' <<<"$out")" 'ERT: simulated seconds spent .* counts as 1800 simulated seconds\.'
 end_item
 
+item "--friedman ranks strategies over worlds, in the table and in JSON"
+# shellcheck disable=SC2086
+apsis lab $SMALL --friedman
+like "the test" "$out" "Ranks by time over 3 worlds; Friedman.s test: p = [01]\.[0-9]+"
+like "a mean rank" "$out" $'\n  mine.lua +[12]\.[0-9]+'
+like "a pair" "$out" 'p \(Nemenyi\)'
+# shellcheck disable=SC2086
+apsis lab $SMALL --friedman --json
+printf '%s\n' "$out" >friedman
+is "its data" "$(query friedman 'it.friedman.worlds, #it.friedman.ranks, #it.friedman.pairs, it.friedman.ranks[1].rank + it.friedman.ranks[2].rank')" \
+    $'3\t2\t1\t3.0'
+is "nobody asked" "$(query json1 it.friedman)" nil
+end_item
+
 item "a seed is one instance with one noise for every strategy; --seed is the first"
 lua twin 'return assert(loadfile("mine.lua"))()'
 sed 's/assert(loadfile("mine.lua"))()/{ options = { often = 3 }, plan = function(run) return { parents = { run.experiment % 3 == 0 and run.baseline or run.best }, operator = "exploration" } end, halt = function() end }/' twin.lua >same.lua
@@ -297,6 +311,7 @@ refused '--sweep: "patience=1,,2" has an empty value' --sweep patience=1,,2
 refused '--sweep: .*option patience must be a number' hillclimb --sweep patience=1,x
 refused '--workers must be 1 or more' --workers 0
 refused '--axis cost: nothing costs anything on onemax:n=9; .* --world onemax:n=9,cost=0.01' --axis cost --world onemax:n=9
+refused '--friedman ranks strategies over worlds: give two of each' hillclimb mine.lua --friedman
 refused '--jobs must be 1 or more' --jobs 0
 refused '--usd must be more than 0' --usd 0
 refused "--csv: cannot write $T/none/x: No such file" --csv "$T/none/x"

@@ -328,6 +328,13 @@ solved=$(printf '%s\n' "$told" | awk '/^onemax/ {on = 1} on && $1 == "openevolve
 like "solved as in the terminal, and of how many" "$(of_page lab.html \
     '{row[0].split()[0]: row[3] for name, rows in d["tables"] if name == "Results on onemax:n=10" for row in rows}["openevolve"]')" \
     "^${solved%\%} % \([0-3] of 3\)\$"
+is "the verdicts over all worlds, as the terminal has them" "$(of_page lab.html \
+    '[(row[1], row[4], row[5]) for name, rows in d["tables"] if name == "Over all worlds" for row in rows][:1]')" "[('no difference shown', '0 of 2', '0')]"
+is "a verdict, its ratio, and the worlds behind it" "$(of_page lab-hostile.html \
+    '[row[1:6] for name, rows in d["tables"] if name == "Over all worlds" for row in rows]')" "[['better', '×0.50 [0.40, 0.65]', '0.02', '4 of 6', '1']]"
+is "Nemenyi's p of a pair" "$(of_page lab-hostile.html '[row[1] for name, rows in d["tables"] if name == "Pairs by rank" for row in rows]')" "['0.03']"
+like "Friedman's, and the ranks" "$(of_page lab-hostile.html 'd["text"]')" "Friedman's test over 6 worlds: p = 0.004. Mean ranks: .* 1.25, .* 1.75"
+like "the unit of running times" "$(of_page lab-hostile.html 'd["text"]')" "The simulated seconds of the first over those of the second"
 like "who ended early is said under the table" "$(of_page lab-hostile.html 'd["text"]')" \
     "20 of 20 runs ended early, 84.{1,2}% of their evaluations unspent"
 is "and marked in the overview, the tables, fresh seeds too, and the comparisons" "$(of_page lab-hostile.html \

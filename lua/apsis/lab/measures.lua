@@ -10,7 +10,7 @@ local runtimes = require "apsis.lab.runtimes"
 local stats = require "apsis.stats"
 local steps = require "apsis.lab.steps"
 
-local measures = { comparisons = compare, overall = overall.verdicts }
+local measures = { comparisons = compare, overall = overall.verdicts, scores = overall.scores }
 
 local POINTS = 100
 local DRAWS = 500 -- of the ERT's interval

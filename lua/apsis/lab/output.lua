@@ -78,14 +78,15 @@ local function fresh_of(plan, fresh)
   if not fresh then return nil end
   return with_ending({ first_seed = fresh.first_seed, seeds = fresh.seeds, winners = json.array(fresh.winners),
     results = rows_of(fresh, plan), comparisons = json.array(fresh.comparisons),
-    overall = json.array(fresh.overall) }, plan, fresh)
+    overall = json.array(fresh.overall), friedman = fresh.friedman or nil }, plan, fresh)
 end
 
 function output.json(plan, found, fresh)
   return json.encode(with_ending({ command = plan.command, first_seed = plan.first_seed, seeds = found.seeds,
     evaluations = plan.evaluations, axis = plan.axis, results = rows_of(found, plan),
     comparisons = json.array(found.comparisons),
-    overall = json.array(found.overall), fresh = fresh_of(plan, fresh) }, plan, found)) .. "\n"
+    overall = json.array(found.overall), friedman = found.friedman or nil,
+    fresh = fresh_of(plan, fresh) }, plan, found)) .. "\n"
 end
 
 local function labelled(entry, fields)
@@ -139,8 +140,11 @@ end
 -- What a phase shows, before its curves: wanted and stopped are there if fewer seeds are whole than were asked for.
 local function phase_of(plan, found)
   local results, comparisons = standings.ordered(found)
+  local overall = json.array {}
+  for index, verdict in ipairs(found.overall) do overall[index] = standings.turned(verdict) end
   local data = { first_seed = found.first_seed, seeds = found.seeds, results = json.array(results),
-    comparisons = json.array(comparisons), ended = early_ends(found.matrix, plan.evaluations) }
+    comparisons = json.array(comparisons), overall = overall, ended = early_ends(found.matrix, plan.evaluations),
+    friedman = found.friedman or nil }
   if found.seeds < plan.seeds then
     data.wanted, data.stopped = plan.seeds, found.interrupted and "interrupted" or "stopped by an error"
   end
@@ -159,7 +163,7 @@ function output.page(plan, found, fresh)
   local data, strategies = phase_of(plan, found), json.array {}
   for index, strategy in ipairs(plan.strategies) do strategies[index] = strategy.label end
   data.title, data.command, data.evaluations, data.strategies = "apsis lab", plan.command, plan.evaluations, strategies
-  data.against = plan.against
+  data.against, data.unit = plan.against, runtimes.axes[plan.axis].words
   data.curves, data.ecdf, data.operators = curves, ecdf, operators
   data.islands, data.cells = occupancy(found.matrix, "islands", island_lists), occupancy(found.matrix, "cells",
     as_points)

@@ -96,6 +96,15 @@ end
 
 local overall = { least_worlds = LEAST_WORLDS }
 
+-- scores(matrix, options as of runtimes.groups) -> for each world the strategies' mean logarithms of running times.
+function overall.scores(matrix, options)
+  local list = {}
+  for index, group in ipairs(runtimes.groups(matrix, options)) do
+    list[index] = logs_of(times_of(group), #group.entries)
+  end
+  return list
+end
+
 local function finite_exp(number)
   number = math.exp(number)
   return number < math.huge and number or nil

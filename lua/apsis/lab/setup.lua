@@ -346,6 +346,7 @@ local function command_of(args, plan)
     if args[name] then add(name, args[name]) end
   end
   if args.all_pairs then words[#words + 1] = "--all-pairs" end
+  if args.friedman then words[#words + 1] = "--friedman" end
   if args.no_history then words[#words + 1] = "--no-history" end
   return table.concat(words, " ")
 end
@@ -356,7 +357,7 @@ end
 function setup.plan(args)
   local plan = { first_seed = args.seed, seeds = args.seeds, evaluations = args.evaluations, workers = args.workers,
     jobs = args.jobs or processors(), limits = { minutes = args.minutes, tokens = args.tokens, usd = args.usd },
-    history = not args.no_history }
+    history = not args.no_history, friedman = args.friedman }
   local steps = { check_numbers, read_strategies, read_worlds, check_outputs, check_folders }
   for _, step in ipairs(steps) do
     local ok, message = step(args, plan)
@@ -364,6 +365,9 @@ function setup.plan(args)
   end
   local ok, message = read_axis(args, plan)
   if not ok then return nil, message end
+  if plan.friedman and (#plan.worlds < 2 or #plan.strategies < 2) then
+    return nil, "--friedman ranks strategies over worlds: give two of each or more"
+  end
   local all_pairs = args.all_pairs or args.overview or #plan.grids > 0 or #plan.strategies < 3
   plan.against = not all_pairs and plan.strategies[1].label or nil
   plan.command = command_of(args, plan)

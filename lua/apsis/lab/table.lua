@@ -178,6 +178,22 @@ local function print_overall(found, missing)
   print ""
 end
 
+-- Friedman's and Nemenyi's tests, if they were asked for.
+local function print_friedman(found)
+  local test = found.friedman
+  if not test then return end
+  say(("Ranks by time over %d worlds; Friedman's test: p = %.4f"):format(test.worlds, test.p), "")
+  print ""
+  table.sort(test.ranks, function(a, b) return a.rank < b.rank end)
+  layout.print({ { "strategy", function(one) return one.strategy end, left = true, name = true },
+    { "mean rank", function(one) return ("%.2f"):format(one.rank) end } }, test.ranks, {})
+  print ""
+  layout.print({ { "strategy", function(one) return one.a end, left = true, name = true },
+    { "against", function(one) return one.b end, left = true, name = true },
+    { "p (Nemenyi)", function(one) return ("%.4f"):format(one.p) end } }, test.pairs, {})
+  print ""
+end
+
 -- The tables of a phase: { matrix, rows, comparisons, seeds, first_seed }, world by world. The heads of columns that
 -- there is no room for are marked in the set `missing`.
 function report.print(plan, found, missing)
@@ -196,6 +212,7 @@ function report.print(plan, found, missing)
     print ""
   end
   print_overall(found, missing)
+  print_friedman(found)
 end
 
 -- How many others a strategy was shown to be better and worse than on a world, by the final best: "+2 -1".
@@ -260,6 +277,7 @@ function report.overview(plan, found)
   notes.overview(found, plan)
   print ""
   print_overall(found, {})
+  print_friedman(found)
   local text = {}
   if stands then
     text[1] = "+2 -1: shown to be better than two of the others and worse than one by the final best (paired by seed; "

@@ -2,7 +2,8 @@
 // better, or of the ratio of their evaluations, below 1 if the first is faster. The leader comes first. The word "better" only comes from the data's verdict.
 
 const MEASURES = { best: "final best" };
-const measureOf = one => one.measure === "time" ? `evaluations to ${percent(one.way)} of the way` : one.measure;
+const measureOf = one => one.measure === "time" ? `${unit} to ${percent(one.way)} of the way` : one.measure;
+let unit = "evaluations"; // what running times are counted in
 const estimate = one => known(one.ratio) ? one.ratio : one.difference;
 const INTERVAL = { width: 180, height: 22, edge: 8 };
 
@@ -78,7 +79,7 @@ function comparisons(all, title, early) {
     { text: "p, corrected", right: true }, { text: "interval", label: "" }
   ];
   const note = "The one that leads stands first. Final best: the mean of the differences, seed by seed, positive if the "
-    + "first is better. Evaluations: the ratio of the means, below 1 if the first is faster. The line is no difference. "
+    + "first is better. Running times: the ratio of the means, below 1 if the first is faster. The line is no difference. "
     + "The intervals are each pair's own; p is corrected for all of them, so that it can say less.";
   return figure(title, note, ...groups.map(measure => {
     const shown = all.filter(one => measureOf(one) === measure);
@@ -86,4 +87,34 @@ function comparisons(all, title, early) {
     const rows = shown.map(one => comparisonRow(one, x, early)), name = MEASURES[measure] || measure;
     return el("div", { class: "group" }, el("h4", {}, name), table(`${title}: ${name}`, head, rows, { cards: true }));
   }));
+}
+
+// The verdicts over all worlds, with the ranks of Friedman's test if there are any.
+function overall(data, id, heading) {
+  const shown = list(data.overall), test = data.friedman;
+  if (shown.length === 0 && !test) return null;
+  const x = intervalScale(shown, 1);
+  const head = [
+    { text: "first against second" }, { text: "shown", label: "" }, { text: "ratio [95 %]", right: true },
+    { text: "p, corrected", right: true }, { text: "faster on", right: true }, { text: "slower on", right: true },
+    { text: "interval", label: "" }
+  ];
+  const rows = shown.map(one => {
+    const [who, verdict, ratio, p, picture] = comparisonRow(one, x, new Set());
+    return [who, verdict, ratio, p, `${number(one.faster)} of ${number(one.worlds)}`, number(one.slower), picture];
+  });
+  const note = `The ${unit} of the first over those of the second, to 50, 90 and 100 % of the way, the geometric mean of `
+    + "all worlds; below 1 the first is faster. The interval speaks of other worlds like these. Faster, slower: on how "
+    + "many worlds that is shown at some target. With fewer than 5 worlds there is no verdict.";
+  return el("section", { id }, el(heading, {}, "Over all worlds"), el("p", {}, note),
+    rows.length ? table("Over all worlds", head, rows, { cards: true }) : null, test ? friedman(test) : null);
+}
+
+function friedman(test) {
+  const ranks = list(test.ranks).map(one => `${clean(one.strategy)} ${one.rank.toFixed(2)}`).join(", ");
+  const head = [{ text: "first before second" }, { text: "p (Nemenyi)", right: true }];
+  const rows = list(test.pairs).map(one => [`${clean(one.a)} before ${clean(one.b)}`, chance(one.p)]);
+  return el("div", { class: "group" }, el("h4", {}, "Ranks"),
+    el("p", {}, `Friedman's test over ${plural(test.worlds, "world")}: p = ${chance(test.p)}. Mean ranks: ${ranks}.`),
+    table("Pairs by rank", head, rows, { cards: true }));
 }

@@ -288,6 +288,7 @@ function fresh(page, data) {
     ...resultTable(again, world, "Fresh results on " + world),
     comparisons(of(again.comparisons, world), "Comparisons on fresh seeds", earlyNames(again, world))
   ]);
+  tables.push(overall(again, "overall-fresh", "h3"));
   show(`What a sweep chose, run again on ${seeds} that it was not chosen by${missing}.`, ...tables);
 }
 
@@ -295,12 +296,11 @@ const TERMS = [
   [ "solved", "runs that reached the target, truly: without the noise of their measurements." ],
   [
     "ERT",
-    "expected running time: the evaluations of all runs, the unsuccessful ones too, "
-    + "divided by the number of successful ones."
+    "expected running time: what all runs spent, the unsuccessful ones too, divided by the number of successful ones."
   ],
   [
     "AOCC",
-    "the share of 51 targets that were reached, on average over all evaluations and runs: 1 if all were at once. "
+    "the share of 51 targets that were reached, on average over the budget and all runs: 1 if all were at once. "
     + "Targets lie on the way from a seed's baseline to its target, evenly by the logarithm of what is left, down to 1 %."
   ],
   [ "kept", "the share of experiments whose candidate the strategy kept." ],
@@ -324,7 +324,9 @@ function build(page, data) {
     page.append(el("p", { class: "empty" }, "No results."));
     return;
   }
+  unit = data.unit || unit;
   overview(page, data, strategies, worlds);
+  page.append(overall(data, "overall", "h2") || "");
   worlds.forEach((world, index) => worldSection(page, data, world, index, strategies));
   fresh(page, data);
   page.append(el("section", { id: "words" }, el("h2", {}, "Words"), el("dl", { class: "terms" },

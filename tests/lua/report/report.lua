@@ -345,23 +345,28 @@ local function phase()
     rows = { { strategy = "worse", world = "w", direction = "lower", median = 5.5 },
       { strategy = "better", world = "w", direction = "lower", median = 1.5 } },
     comparisons = { { world = "w", a = "worse", b = "better", measure = "best", difference = -4, low = -5, high = -3,
-      plus = 0, minus = 3, p_holm = 0.01, verdict = "worse" } } }
+      plus = 0, minus = 3, p_holm = 0.01, verdict = "worse" } },
+    overall = { { a = "worse", b = "better", worlds = 6, ratio = 2.0, low = 1.6, high = 2.5, p_holm = 0.01, faster = 0, slower = 4,
+      verdict = "worse" } } }
 end
 
 tap.test("a campaign's page is told the best first, the one that leads first, who ended early, and that it was interrupted", function()
-  local plan = { seeds = 100, evaluations = 100, grids = {}, strategies = { { label = "worse" }, { label = "better" } } }
+  local plan = { seeds = 100, evaluations = 100, axis = "evaluations", grids = {}, strategies = { { label = "worse" }, { label = "better" } } }
   local data = output.page(plan, phase(), nil)
   tap.equal({ data.results[1].strategy, data.results[2].strategy, data.strategies }, { "better", "worse", { "worse", "better" } })
   local first = data.comparisons[1]
   tap.equal({ first.a, first.b, first.verdict, first.difference, first.low, first.high, first.plus },
     { "better", "worse", "better", 4, 3, 5, 3 })
+  local all = data.overall[1]
+  tap.equal({ all.a, all.b, all.verdict, all.ratio, all.low, all.high, all.faster, all.slower, data.unit },
+    { "better", "worse", "better", 0.5, 0.4, 0.625, 4, 0, "evaluations" })
   tap.equal({ data.seeds, data.wanted, data.stopped, data.no_fresh }, { 2, 100, "interrupted", nil })
   tap.equal(data.ended, { { strategy = "worse", world = "w", count = 1, runs = 2, unspent = 0.9, reason = "no better" } })
   tap.equal({ data.curves[1].spent, data.curves[2].spent }, { 100, 100 })
 end)
 
 tap.test("a whole campaign wants nothing; a sweep without its fresh seeds says so, and these have the same facts", function()
-  local plan = { seeds = 2, evaluations = 100, grids = { {} }, strategies = {} }
+  local plan = { seeds = 2, evaluations = 100, axis = "evaluations", grids = { {} }, strategies = {} }
   local data = output.page(plan, phase(), nil)
   tap.equal({ data.wanted, data.stopped, data.no_fresh }, { nil, nil, true })
   plan.seeds = 3

@@ -5,6 +5,7 @@ local campaign = require "apsis.lab.campaign"
 local definition = require "apsis.lab.definition"
 local direction = require "apsis.direction"
 local export = require "apsis.lab.export"
+local friedman = require "apsis.lab.friedman"
 local fs = require "apsis.fs"
 local measures = require "apsis.lab.measures"
 local output = require "apsis.lab.output"
@@ -63,6 +64,7 @@ function lab.options(parser)
   parser:flag("--all-pairs", "compare every pair of strategies, not only each with the first; --overview and --sweep "
     .. "do so always")
   parser:flag("--overview", "no tables but these: a line for each world, and the verdicts over all worlds")
+  parser:flag("--friedman", "also rank the strategies over the worlds: Friedman's test, and Nemenyi's of each pair")
   parser:flag("--no-history", "strategies see only the newest 4,096 lines: memory stays flat in very long runs")
   parser:flag("--worlds", "list the worlds and their options")
   parser:flag("-q --quiet", "no progress")
@@ -101,6 +103,13 @@ local function print_logged(matrix, seed)
   end
 end
 
+-- Friedman's test over the worlds, with Nemenyi's of pairs.
+local function ranked_over_worlds(found, strategies, options)
+  local names = {}
+  for index, strategy in ipairs(strategies) do names[index] = strategy.label end
+  return friedman(measures.scores(found.matrix, options), names, options)
+end
+
 -- Runs strategies from a seed on. What campaign.run returns, with the seeds' first, rows and comparisons.
 local function phase(plan, strategies, first_seed, bar, title)
   bar:begin(title)
@@ -116,6 +125,7 @@ local function phase(plan, strategies, first_seed, bar, title)
     found.rows = measures.rows(found.matrix, options)
     found.comparisons = measures.comparisons(found.matrix, options)
     found.overall = measures.overall(found.matrix, found.comparisons, options)
+    found.friedman = plan.friedman and ranked_over_worlds(found, strategies, options)
   end
   return found
 end
