@@ -262,6 +262,19 @@ apsis lab mine.lua random_walk --world onemax:n=60 --seeds 12 --evaluations 200 
 like "marks are explained" "$(tr -s '\n ' ' ' <<<"$out")" ' \+1 .*\+2 -1: shown to be better'
 end_item
 
+item "--suite is a fixed campaign: the ratio on each world, and over all; one strategy is compared with the suite's"
+apsis lab mine.lua --suite policy --seeds 2 --evaluations 30
+is "exit code" "$code" 0
+like "its version" "$out" '^Suite policy, version 1: 2 seeds from 1, at most 30 evaluations'
+like "a column for each other strategy" "$out" $'\n  world +against [a-z]+ +against [a-z]+'
+is "16 worlds" "$(grep -cE '^  [a-z]+(:[^ ]+)?( +x[0-9.e+]+ \[[0-9.]+\.\.[0-9.e+]+\])+$' <<<"$out")" 16
+like "over all" "$out" $'Over all worlds:\n\n  strategy +against'
+apsis lab random_walk hillclimb --suite policy --seeds 2 --evaluations 30 --json
+printf %s "$out" >suite
+is "the command" "$(query suite it.command)" 'apsis lab random_walk hillclimb --suite policy --seeds 2 --evaluations 30 --set hillclimb.patience=30'
+is "each world of a pair" "$(query suite '#it.overall .. " " .. #it.overall[1].each .. " " .. it.overall[1].each[1].world')" '1 16 onemax:n=40'
+end_item
+
 item "--no-history finds the same where a strategy looks at no history"
 apsis lab mine.lua --world onemax:n=20 --seeds 2 --evaluations 50 --csv -
 with=$out
@@ -312,6 +325,9 @@ refused '--sweep: .*option patience must be a number' hillclimb --sweep patience
 refused '--workers must be 1 or more' --workers 0
 refused '--axis cost: nothing costs anything on onemax:n=9; .* --world onemax:n=9,cost=0.01' --axis cost --world onemax:n=9
 refused '--friedman ranks strategies over worlds: give two of each' hillclimb mine.lua --friedman
+refused '--suite: no suite "polcy"; did you mean "policy"' --suite polcy
+refused '--suite and --world: a suite has its own worlds' --suite policy --world onemax
+refused '--suite and --sweep: a suite compares strategies' --suite policy --sweep patience=1,2
 refused '--jobs must be 1 or more' --jobs 0
 refused '--usd must be more than 0' --usd 0
 refused "--csv: cannot write $T/none/x: No such file" --csv "$T/none/x"

@@ -94,6 +94,22 @@ local function add_verdicts(list, worlds)
   end
 end
 
+local SEED_DRAWS = 1000
+
+-- The ratio on each world, with the interval that its resampled seeds give: { ratio, low, high } for each of a list of
+-- pairs of places.
+local function on_world(times, strategies, pairs_of, rng)
+  local draws, logs, list = {}, logs_of(times, strategies), {}
+  for draw = 1, SEED_DRAWS do draws[draw] = logs_of(times, strategies, rng) end
+  for index, pair in ipairs(pairs_of) do
+    local differences = {}
+    for draw, drawn in ipairs(draws) do differences[draw] = drawn[pair[1]] - drawn[pair[2]] end
+    list[index] = { ratio = math.exp(logs[pair[1]] - logs[pair[2]]),
+      low = math.exp(stats.quantile(differences, 0.025)), high = math.exp(stats.quantile(differences, 0.975)) }
+  end
+  return list
+end
+
 local overall = { least_worlds = LEAST_WORLDS }
 
 -- scores(matrix, options as of runtimes.groups) -> for each world the strategies' mean logarithms of running times.
@@ -122,8 +138,8 @@ end
 
 -- verdicts(matrix, comparisons, { seed, axis, budget, evaluations, draws, first_only }) -> { a, b, worlds, ratio (a's
 -- evaluations over b's), low and high (its interval), p, p_holm (corrected for the pairs), faster and slower (in how
--- many worlds a was shown to be), verdict (a is "better" or "worse" than b, or "no difference shown") }...; empty below
--- two worlds.
+-- many worlds a was shown to be), verdict (a is "better" or "worse" than b, or "no difference shown"), each =
+-- { { world, ratio, low, high }... } }...; empty below two worlds.
 function overall.verdicts(matrix, comparisons, options)
   local worlds, observed, list, strategies = {}, {}, {}, 0
   local groups = runtimes.groups(matrix, options)
@@ -135,13 +151,21 @@ function overall.verdicts(matrix, comparisons, options)
     observed[index] = logs_of(worlds[index], strategies)
   end
   if #worlds < 2 or strategies < 2 then return {} end
-  local draws, entries = resampled(worlds, strategies, options), groups[1].entries
+  local draws, entries, places = resampled(worlds, strategies, options), groups[1].entries, {}
   for i = 1, options.first_only and 1 or strategies do
     for j = i + 1, strategies do
       local one = pair_of(i, j, observed, draws)
       one.a, one.b = entries[i].strategy, entries[j].strategy
       counted(one, comparisons)
-      list[#list + 1] = one
+      one.each = {}
+      list[#list + 1], places[#places + 1] = one, { i, j }
+    end
+  end
+  for index, group in ipairs(groups) do
+    local rng = random.stream(options.seed, "world", group.world)
+    for place, found in ipairs(on_world(worlds[index], strategies, places, rng)) do
+      found.world = group.world
+      list[place].each[index] = found
     end
   end
   add_verdicts(list, #worlds)

@@ -334,7 +334,8 @@ local function command_of(args, plan)
   local words = { "apsis lab" }
   for _, base in ipairs(plan.bases) do words[#words + 1] = quoted(base.label) end
   local function add(option, value) words[#words + 1] = "--" .. option .. " " .. quoted(tostring(value)) end
-  for _, world in ipairs(plan.worlds) do add("world", world.label) end
+  if args.suite then add("suite", args.suite) end
+  for _, world in ipairs(args.suite and {} or plan.worlds) do add("world", world.label) end
   add("seeds", args.seeds)
   if args.seed ~= 1 then add("seed", args.seed) end
   add("evaluations", args.evaluations)
@@ -352,12 +353,12 @@ local function command_of(args, plan)
 end
 
 -- The plan: { command, bases, strategies (or their variants), grids = { {base, variants}... }, worlds, first_seed,
--- seeds, evaluations, workers, jobs, limits, history, axis, budget (of the axis, if there is one), against (the
+-- seeds, evaluations, workers, jobs, limits, history, suite, axis, budget (of the axis, if there is one), against (the
 -- strategy that each is compared with; nil: every pair is compared), reached = { text... } } | nil, message.
 function setup.plan(args)
   local plan = { first_seed = args.seed, seeds = args.seeds, evaluations = args.evaluations, workers = args.workers,
     jobs = args.jobs or processors(), limits = { minutes = args.minutes, tokens = args.tokens, usd = args.usd },
-    history = not args.no_history, friedman = args.friedman }
+    history = not args.no_history, friedman = args.friedman, suite = args.suite }
   local steps = { check_numbers, read_strategies, read_worlds, check_outputs, check_folders }
   for _, step in ipairs(steps) do
     local ok, message = step(args, plan)
@@ -368,7 +369,7 @@ function setup.plan(args)
   if plan.friedman and (#plan.worlds < 2 or #plan.strategies < 2) then
     return nil, "--friedman ranks strategies over worlds: give two of each or more"
   end
-  local all_pairs = args.all_pairs or args.overview or #plan.grids > 0 or #plan.strategies < 3
+  local all_pairs = args.all_pairs or args.overview and not args.suite or #plan.grids > 0 or #plan.strategies < 3
   plan.against = not all_pairs and plan.strategies[1].label or nil
   plan.command = command_of(args, plan)
   return plan

@@ -5,6 +5,7 @@ local layout = require "apsis.lab.layout"
 local notes = require "apsis.lab.notes"
 local overall = require "apsis.lab.overall"
 local standings = require "apsis.lab.standings"
+local suites = require "apsis.lab.suites"
 
 local report = { legend = notes.legend, ranked = standings.ranked }
 
@@ -192,6 +193,27 @@ local function print_friedman(found)
     { "against", function(one) return one.b end, left = true, name = true },
     { "p (Nemenyi)", function(one) return ("%.4f"):format(one.p) end } }, test.pairs, {})
   print ""
+end
+
+-- A suite: a line for each world, with the ratio to each other strategy and its interval; and the verdicts.
+function report.suite(plan, found)
+  print_head(plan, found, ("Suite %s, version %d: "):format(plan.suite, suites[plan.suite].version))
+  local lines, columns = {}, { { "world", function(line) return line.world end, left = true, name = true } }
+  for place, verdict in ipairs(found.overall) do
+    local head = (plan.against and "" or verdict.a .. " ") .. "against " .. verdict.b
+    columns[place + 1] = { head, function(line) return line[place] end, left = true }
+    for index, one in ipairs(verdict.each) do
+      lines[index] = lines[index] or { world = one.world }
+      lines[index][place] = ratio_text(one)
+    end
+  end
+  if #found.overall > 0 then layout.print(columns, lines, {}) end
+  notes.overview(found, plan)
+  print ""
+  print_overall(found, {})
+  say(("x0.8: %s needs 0.8 times the evaluations of the other, in the geometric mean of 50%%, 90%% and all of the way "
+    .. "from the baseline to the target, with the interval of resampled seeds. "):format(plan.strategies[1].label)
+    .. notes.overall, "")
 end
 
 -- The tables of a phase: { matrix, rows, comparisons, seeds, first_seed }, world by world. The heads of columns that

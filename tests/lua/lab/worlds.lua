@@ -372,6 +372,105 @@ test("cascade: the first stage sees the first bits only, and its threshold would
   equal({ module.evaluate(lab, genome, 1), module.evaluate(lab, genome, 2), module.evaluate(lab, baseline, 1) }, { 3, 13, 0 })
 end)
 
+-- ---- the suite's own ----
+
+test("blocks: with royal only whole blocks count; with trap others are worth the more, the fewer ones they have",
+  function()
+  local module, lab = instance "blocks:blocks=3,width=3"
+  equal({ lab.target, module.evaluate(lab, "111110000"), module.evaluate(lab, "111111111") }, { 9, 3, 9 })
+  module, lab = instance "blocks:kind=trap,blocks=3,width=3"
+  equal({ lab.target, module.evaluate(lab, "111110000"), module.evaluate(lab, "000000100"),
+    module.evaluate(lab, "111111111") }, { 9, 5, 5, 9 })
+end)
+
+test("flags: the target is the least time of all settings; a proposal changes one flag, exploration up to three",
+  function()
+  for seed = 1, 4 do
+    for _, n in ipairs { 9, 10 } do
+      local module, lab, baseline = instance(("flags:n=%d,pairs=2"):format(n), seed)
+      local least = math.huge
+      for setting = 0, (1 << n) - 1 do
+        local genome = {}
+        for place = 1, n do genome[place] = setting >> place - 1 & 1 == 1 end
+        least = math.min(least, module.evaluate(lab, genome))
+      end
+      equal({ lab.target, module.evaluate(lab, baseline) }, { least, 100.0 }, seed)
+      for _, case in ipairs { { "exploitation", 1 }, { "exploration", 3 } } do
+        local changed, new = 0, module.propose(lab, { operator = case[1] }, { baseline })
+        for place = 1, n do changed = changed + (new[place] and 1 or 0) end
+        equal(changed == case[2] or changed == case[2] - 2, true)
+      end
+    end
+  end
+end)
+
+test("tour: the target is the shortest of all tours, and a tour is as long from wherever it begins", function()
+  local module, lab, baseline = instance "tour:n=6"
+  local least, order = math.huge, {}
+  local function try(left)
+    if #order == lab.options.n then least = math.min(least, module.evaluate(lab, order)) end
+    for city = 1, lab.options.n do
+      if left & 1 << city ~= 0 then
+        order[#order + 1] = city
+        try(left & ~(1 << city))
+        order[#order] = nil
+      end
+    end
+  end
+  try((1 << lab.options.n + 1) - 2)
+  equal(lab.target, least)
+  local turned = table.move(baseline, 2, 6, 1, { [6] = baseline[1] })
+  equal(module.evaluate(lab, turned), module.evaluate(lab, baseline))
+  for _, operator in ipairs { "exploitation", "exploration", "crossover", "migration", "restart" } do
+    local new = module.propose(lab, { operator = operator }, { baseline, turned })
+    table.sort(new)
+    equal(new, { 1, 2, 3, 4, 5, 6 }, operator)
+  end
+end)
+
+test("mixed: the right choices and their numbers are worth 0, and a wrong choice costs", function()
+  local module, lab = instance "mixed"
+  local genome = { lab.places[1][lab.right[1]], lab.places[2][lab.right[2]], lab.places[3][lab.right[3]],
+    table.unpack(lab.right) }
+  equal(module.evaluate(lab, genome), 0.0)
+  genome[4] = genome[4] % lab.options.options + 1
+  equal(module.evaluate(lab, genome) >= 0.2, true)
+end)
+
+test("programs: the right one is worth 1 and no other is; as many crash as configured, always the same", function()
+  local module, lab, baseline = instance "programs:modules=6,crash=0.3"
+  local crashed, count = 0, 2000
+  equal({ module.evaluate(lab, lab.right), math.type(module.evaluate(lab, baseline)) }, { 1.0, "float" })
+  for _ = 1, count do
+    local genome = module.propose(lab, { operator = "restart" }, {})
+    local value = module.evaluate(lab, genome)
+    equal(value, (module.evaluate(lab, genome)))
+    equal(genome == lab.right or not value or value < 1, true)
+    if not value then crashed = crashed + 1 end
+  end
+  close(crashed / count, 0.3, 0.05) -- 4096 programs, of which a share crashes
+  module, lab = instance "programs:crash=0,levels=4"
+  for _ = 1, 50 do equal(module.evaluate(lab, module.propose(lab, { operator = "restart" }, {})) * 4 % 1, 0.0) end
+end)
+
+test("programs: shown the same, the model has the same ideas; shown others, it has other ones", function()
+  local module, lab, baseline = instance "programs:modules=4,options=9,ideas=2"
+  local function seen_with(inspirations)
+    local seen, count = {}, 0
+    for _ = 1, 400 do
+      local new = module.propose(lab, { operator = "exploitation", inspirations = inspirations }, { baseline })
+      if not seen[new] then seen[new], count = true, count + 1 end
+    end
+    return count, seen
+  end
+  lab.genomes[7] = "abcd"
+  local count, alone = seen_with {}
+  local others, beside = seen_with { "c0007" }
+  equal({ count, others }, { 8, 8 })
+  for genome in pairs(alone) do beside[genome] = nil end
+  equal(next(beside) ~= nil, true)
+end)
+
 -- ---- all of them ----
 
 test("every shipped world loads, describes itself, and evaluates its baseline and what its operators make", function()

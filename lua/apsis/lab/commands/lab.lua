@@ -14,6 +14,7 @@ local report = require "apsis.lab.table"
 local rooms = require "apsis.core.rooms"
 local setup = require "apsis.lab.setup"
 local show = require "apsis.cli.table"
+local suites = require "apsis.lab.suites"
 local wait = require "apsis.wait"
 
 local lab = { place = 170, summary = "compare strategies on synthetic worlds: no git, no processes, many seeds",
@@ -39,6 +40,8 @@ function lab.options(parser)
     .. "NAME+default, NAME+sensitive"):args "*"
   parser:option("--world", ("a world and its options, for instance nk:n=20,k=4 (default: %s)"):format(
     setup.default_world)):count "*":argname "WORLD"
+  parser:option("--suite", "a fixed campaign, policy: 16 worlds, 10 seeds, 1000 evaluations; a strategy that is "
+    .. "given is compared with shipped ones"):argname "NAME"
   parser:option("--seeds", "how many seeds, from --seed on (default 20)"):convert(math.tointeger):argname "N"
   parser:option("--seed", "the first seed (default 1)"):convert(math.tointeger):argname "N"
   parser:option("--evaluations", "at most N in a run, with the baseline's (default 1000)"):convert(math.tointeger)
@@ -188,7 +191,7 @@ end
 
 local function tell(args, plan, found, fresh)
   local missing = {} -- the columns that there is no room for
-  local print_phase = args.overview and report.overview or report.print
+  local print_phase = args.suite and report.suite or args.overview and report.overview or report.print
   print_phase(plan, found, missing)
   if fresh and fresh.seeds > 0 then
     if args.overview then print "" end
@@ -198,7 +201,7 @@ local function tell(args, plan, found, fresh)
     print ""
     print_phase(plan, fresh, missing)
   end
-  if not args.overview then report.legend(plan, found, missing) end
+  if not (args.overview or args.suite) then report.legend(plan, found, missing) end
 end
 
 -- Writes a file that was asked for, or standard output.
@@ -277,6 +280,8 @@ end
 
 function lab.run(args)
   if args.worlds then return list_worlds() end
+  local wrong = args.suite and suites.apply(args)
+  if wrong then return 2, wrong end
   for name, value in pairs(defaults) do args[name] = args[name] or value end
   if args.html and not rooms.has "page" then
     return 2, "--html: this apsis is built without lua/apsis/report, which writes the page"
