@@ -128,7 +128,7 @@ PEER_TESTS := $(filter-out $(addprefix tests/peers/,cases.lua place.lua),$(wildc
 CLI_TESTS := $(wildcard tests/cli/*.t)
 ATTACKS   := $(wildcard tests/attacks/*.t)
 
-$(BUILD)/tests/%: tests/c/%.c tests/c/tap.h tests/c/vanish.h tests/c/trip.h $(MECHANISM) $(BUILD)/cage | $(BUILD)/tests
+$(BUILD)/tests/%: tests/c/%.c tests/c/tap.h tests/c/vanish.h tests/c/trip.h tests/c/command.h $(MECHANISM) $(BUILD)/cage | $(BUILD)/tests
 	$(CC_LINE)
 	$(Q)$(CC) $(ALL_CFLAGS) -DAP_CAGE='"$(BUILD)/cage"' $(LDFLAGS) -o $@ $< $(MECHANISM) -lpcre2-8 -ldl -lm
 

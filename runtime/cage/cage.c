@@ -309,7 +309,7 @@ static void supervisor_prepare(void)
 
 static int supervise(char **argv)
 {
-    int modes[4];
+    int modes[4], refused = EPERM;
     supervisor_prepare();
     modes_of(modes, supervisor.uid == 0);
     for (int i = 0; modes[i] >= 0; i++) {
@@ -322,7 +322,7 @@ static int supervise(char **argv)
         pid_t init = (pid_t)syscall(SYS_clone, modes[i] | SIGCHLD, NULL, NULL, NULL, NULL);
         if (init == 0)
             _exit(init_run(modes[i], argv));
-        start_errno = init < 0 ? errno : EPERM;
+        refused = init < 0 ? errno : EPERM;
         if (init < 0)
             continue;
         init_name(init);
@@ -333,6 +333,7 @@ static int supervise(char **argv)
             all_kill(); /* the descendants of an init that the command killed */
         return code;
     }
+    start_errno = refused; /* not before: the init of the next try would inherit it */
     start_step = "box";
     box_step = "namespaces";
     report_write(STOP_NONE, 0, cage_now_ns());

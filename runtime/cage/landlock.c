@@ -120,7 +120,7 @@ static void devices_add(const struct rules *rules, bool terminals)
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
         for (size_t i = 0; i < count; i++)
             if (strcmp(entry->d_name, names[i]) == 0 ||
-                (strncmp(names[i], "nvidia", 6) == 0 && strncmp(entry->d_name, "nvidia", 6) == 0)) {
+                (strcmp(names[i], "nvidia") == 0 && strncmp(entry->d_name, "nvidia", 6) == 0)) {
                 snprintf(path, sizeof path, "/dev/%s", entry->d_name);
                 rule_add(rules, path, readers | writers | LANDLOCK_ACCESS_FS_IOCTL_DEV);
                 break;

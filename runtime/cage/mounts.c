@@ -209,6 +209,7 @@ static int terminals_mount(void)
 int cage_view(const struct cage_box *box, bool root, const char **step)
 {
     int trees[ENTRIES_MAX], memory = -1, result = -1;
+    *step = "paths";
     if (box->count > ENTRIES_MAX) {
         errno = E2BIG;
         return -1;

@@ -15,27 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "proc/proc.h"
+#include "command.h"
 #include "tap.h"
 
 static char directory[] = "/tmp/apsis-test-XXXXXX";
-
-static int cage_load(const char *path)
-{
-    struct ap_buf bytes = {0};
-    struct ap_err err = {0};
-    char block[65536];
-    ssize_t count;
-    int fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd < 0)
-        return -1;
-    while ((count = read(fd, block, sizeof block)) > 0)
-        ap_buf_add(&bytes, block, (size_t)count);
-    close(fd);
-    int result = ap_proc_cage(bytes.bytes, bytes.used, &err);
-    ap_buf_dispose(&bytes);
-    return result;
-}
 
 static int skipped_s = -1; /* how many seconds the clock is ahead: one more each time it is asked; -1: it is right */
 
@@ -45,31 +28,6 @@ int clock_gettime(clockid_t clock, struct timespec *now)
     if (skipped_s >= 0)
         now->tv_sec += skipped_s++;
     return result;
-}
-
-static struct ap_proc_spec spec_of(char *const *argv)
-{
-    return (struct ap_proc_spec){.argv = argv,
-        .grace_ms = 2000,
-        .cpu_s = -1,
-        .memory_bytes = -1,
-        .file_bytes = -1,
-        .processes = -1,
-        .open_files = -1,
-        .log_limit_bytes = 1 << 20,
-        .head_bytes = 1000,
-        .tail_bytes = 500};
-}
-
-static void finish(struct ap_proc *proc)
-{
-    struct pollfd fds[AP_PROC_FDS];
-    while (!ap_proc_done(proc)) {
-        int count = ap_proc_fds(proc, fds, AP_PROC_FDS);
-        poll(fds, (nfds_t)count, 200);
-        errno = errno == EAGAIN ? EINTR : EAGAIN; /* left over: it means nothing unless a call fails */
-        ap_proc_step(proc, fds, count);
-    }
 }
 
 static struct ap_proc *last;

@@ -44,9 +44,20 @@ local function readable(kept, path, more)
   return run(kept, 'cat "$P" 2> /dev/null', more, path)
 end
 
-local way = ways.find()
+local way, refused = ways.find()
 
 test("one of the ways works here, and says so in words", function() matches(ways.words(way), "%a") end)
+
+test("namespaces are the way where another program can make them, and the kernel has the calls", function()
+  if os.getenv "APSIS_CAGE" then return end
+  local user = host.uid ~= 0 and "--user --map-current-user " or ""
+  local made = assert(process.run { timeout_s = 20,
+    shell = ("unshare %s--mount --pid --ipc --net --fork --mount-proc true"):format(user) })
+  if made.code ~= 0 then return end
+  local why = refused[1] and refused[1][2]
+  if why and why:find "not implemented" then return end
+  equal({ way, why }, { "namespaces" })
+end)
 
 test("the home, the project, its git and other workspaces are not there", function()
   local kept = new()
@@ -95,6 +106,10 @@ test("of a toolchain only programs and libraries are there, not its keys, and ne
   host.setenv("PATH", before)
   for _, name in ipairs(secret) do equal(readable(kept, home_dir .. name), "", name) end
   for _, name in ipairs(open) do equal(readable(kept, home_dir .. name), "text", name) end
+end)
+
+test("the root and the folder of devices can be listed", function()
+  if way ~= "landlock" then equal(run(new(), "ls / /dev > /dev/null && echo listed"), "listed") end
 end)
 
 test("toolchains of the home and linked folders are, and cannot be written", function()
@@ -203,6 +218,11 @@ test("a network is the machine's if it is given, else one of the command's own",
   local ours = assert(io.popen "readlink /proc/self/ns/net"):read "l"
   matches(namespace(), "^net:%[%d+%]$")
   equal({ namespace() == ours, namespace { network = true } == ours }, { false, true })
+end)
+
+test("a command's own network has a loopback", function()
+  if way == "landlock" then return end
+  equal(run(new(), "bash -c 'exec 3<> /dev/udp/127.0.0.1/9' 2>&1 && echo up"), "up")
 end)
 
 test("the cage keeps no descriptor of what it has shown", function()
