@@ -273,5 +273,7 @@ int cage_network_join(const char **step)
     while (waitpid(network_maker, &status, 0) < 0 && errno == EINTR)
         ;
     errno = WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
-    return errno != 0 || setns(network_fd, CLONE_NEWNET) != 0 ? -1 : 0;
+    int result = errno != 0 || setns(network_fd, CLONE_NEWNET) != 0 ? -1 : 0;
+    close(network_fd);
+    return result;
 }

@@ -90,8 +90,9 @@ static bool outcome(char *text, size_t room, const struct scenario *scenario, st
             (void)!write(ends[1], result.streams[0].head, result.streams[0].head_count);
         else
             (void)!write(ends[1], err.message, strlen(err.message));
+        int code = ran && result.exited ? result.code : 1;
         ap_proc_close(proc);
-        _exit(ran ? 0 : 1);
+        _exit(code);
     }
     close(ends[1]);
     size_t used = 0;
@@ -260,8 +261,16 @@ static void without_box(struct ap_proc_spec *spec)
     check_all("filtered", filtered, sizeof filtered / sizeof filtered[0], spec);
     spec->mode = AP_PROC_SUBREAPER;
     check_all("subreaper", alone, sizeof alone / sizeof alone[0], spec);
-    spec->processes = 100000;
-    check_all("subreaper, with a limit", alone, sizeof alone / sizeof alone[0], spec);
+    char *slow[] = {"sh", "-c", "sleep 0.3; echo slept", NULL};
+    const struct scenario looked[] = {
+        {"nothing", {{0}}, NULL, "slept"},
+        {"folders to list", {{SYS_openat, 2, LISTED, EACCES}}, NULL, "slept"},
+    };
+    struct ap_proc_spec limited = *spec;
+    limited.argv = slow;
+    limited.processes = 100000;
+    limited.disk_reserve_bytes = 1;
+    check_all("subreaper, with limits", looked, sizeof looked / sizeof looked[0], &limited);
     spec->mode = AP_PROC_WATCHED;
     check_all("watched", watched, sizeof watched / sizeof watched[0], spec);
 }

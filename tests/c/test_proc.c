@@ -414,6 +414,40 @@ static void test_stopped(void)
     ok(left == 0 && waitpid(-1, NULL, WNOHANG) == -1, "whose cage is stopped is killed with it: %d left", left);
 }
 
+/* Ctrl-C at a terminal goes to a group of processes: a cage has its own. */
+static void test_group(void)
+{
+    char *argv[] = {"sleep", "61.74", NULL};
+    struct ap_proc_spec spec = spec_of(argv);
+    struct ap_proc *proc = NULL;
+    struct ap_err err = {0};
+    ok(ap_proc_start(&proc, &spec, &err) == 0, "a command");
+    pid_t pid = ap_proc_pid(proc);
+    for (int i = 0; i < 500 && getpgid(pid) != pid; i++)
+        poll(NULL, 0, 10);
+    ok(getpgid(pid) == pid, "its cage has left our group of processes");
+    ap_proc_close(proc);
+}
+
+/* Processes that do not end send no signal by which their number would be looked at. */
+static void test_many(enum ap_proc_mode mode)
+{
+    char *argv[] = {"sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do sleep 31 & done; exec sleep 31", NULL};
+    struct ap_proc_spec spec = spec_of(argv);
+    struct ap_proc_result result;
+    struct ap_err err = {0};
+    spec.mode = mode;
+    spec.disk_reserve_bytes = 1;
+    spec.processes = 5;
+    spec.timeout_ms = 15000;
+    bool ended = run(&result, &spec, &err) == 0;
+    if (geteuid() != 0) /* the kernel limits the user's processes, of which there are more */
+        ok(ended && result.outcome != AP_PROC_TIMEOUT, "a user's command cannot start too many");
+    else
+        ok(ended && result.outcome == AP_PROC_KILLED && result.excess == AP_PROC_PROCESSES,
+            "too many processes end a command before its time is up: %d", result.outcome);
+}
+
 /* Without no_new_privs a kernel refuses Landlock and seccomp, and apsis would fall back to a weaker mode: so the test
  * requests them by name, if the kernel has them. */
 static void test_privileges(void)
@@ -463,6 +497,9 @@ int main(int argc, char **argv)
     test_sweep();
     test_zero();
     test_stopped();
+    test_group();
+    test_many(AP_PROC_WATCHED);
+    test_many(AP_PROC_SUBREAPER);
     test_privileges();
     ap_proc_close(last);
     char path[100];

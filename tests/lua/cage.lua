@@ -227,8 +227,11 @@ end)
 
 test("the cage keeps no descriptor of what it has shown", function()
   if way == "landlock" then return end
-  local function count(allow) return run(new(), "ls /proc/1/fd | wc -l", { allow = allow }) end
+  local function count(allow, network)
+    return run(new(), "ls /proc/1/fd | wc -l", { allow = allow, network = network })
+  end
   equal(count { root .. "/elsewhere", root .. "/around:rw", "~/.pyenv", "~/tools" }, count {})
+  equal(count({}, true), count {}, "nor of a network")
 end)
 
 test("when memory runs out the kernel ends a command, not apsis", function()
