@@ -191,10 +191,29 @@ sed -i 's/run: sh evaluate.sh/run: nowhere-to-be-found evaluate.sh/' manifest.ya
 apsis doctor
 like "a program" "$out" "warn +nodes: a job ran on [^ ]+ .*nowhere-to-be-found is not found in PATH"
 sed -i 's|^  folder:|  program: /nowhere/apsis\n&|' manifest.yaml
+apsis doctor
+like "without the program, what the node needs" "$out" "warn +nodes: the job ended without an answer.* the program /nowhere/apsis"
 wait_for "nothing is left" nothing_in "$T/queue" "$T/shared2"
 apsis eval
 is "without the program, the reason" "$code" 3
 is "nothing is left of that" "$(find "$T/shared2" -type f | wc -l)" 0
+end_item
+
+item "doctor names where a job is that does not answer in time"
+where() { # where STATUS WORDS
+    sed -i '/^execution:/,$d' manifest.yaml
+    cat >>manifest.yaml <<END
+execution:
+  target: command
+  folder: $T/shared3
+  queue_sec: 1
+  command: {submit: 'true', cancel: 'true', status: 'for job; do echo "\$job $1"; done'}
+END
+    apsis doctor
+    like "$1" "$out" "warn +nodes: no answer in 1 s; the job is $2$"
+}
+where "queued slow" "queued on slow"
+where "running n7" "on n7"
 end_item
 
 finish

@@ -1,6 +1,6 @@
 -- attempt: brings one job to its result: submits an attempt if nobody has, waits, and begins another attempt when one
 -- is lost. What the queue does not answer proves nothing; an attempt is lost only when two answers in a row, some time
--- apart, do not have it and no result has come. Called by evaluations.
+-- apart, do not have it and no result has come. Called by evaluations and probe.
 local describe = require "apsis.cluster.describe"
 local result = require "apsis.cluster.result"
 local wait = require "apsis.wait"
@@ -85,7 +85,7 @@ local function submit(self, made, slot)
 end
 
 -- Notes what an answer says of an attempt; returns true if that shows that it is lost.
-local function look(self, one, answer, slot)
+function attempt.look(self, one, answer, slot)
   if not answer or answer.began <= one.since then return false end
   local there = answer.jobs[one.name]
   if there then
@@ -109,7 +109,7 @@ local function await(self, made, slot)
     if given or wrong then return given, wrong end
     local answer = self.queue:look(function() return self:names() end)
     self:reap(answer)
-    local lost = look(self, one, answer, slot)
+    local lost = attempt.look(self, one, answer, slot)
     if lost then
       given, wrong = take(self, made)
       if given or wrong then return given, wrong end

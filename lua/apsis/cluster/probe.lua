@@ -1,4 +1,5 @@
 -- probe: the job that doctor sends, and what the node that ran it lacks: its own answer. Called by room and node.
+local attempt = require "apsis.cluster.attempt"
 local describe = require "apsis.cluster.describe"
 local environment = require "apsis.live.cage.environment"
 local executors = require "apsis.project.executors"
@@ -39,6 +40,25 @@ local function words(given, job)
   return good, table.concat(lines, "\n      ")
 end
 
+-- Waits for the answer of a job that was sent: it | nil, why there is none.
+local function await(executor, folder, name, execution)
+  local one, slot = { name = name, since = wait.now() }, { outside = true }
+  local longest = math.min(LONGEST_S, execution.queue_sec)
+  local gone
+  repeat
+    wait.sleep(PAUSE_S)
+    gone = attempt.look(executor, one, executor.scheduler:look(function() return { name } end), slot)
+    if folder:has(name, "result.json") then return folder:read(name, "result.json") end
+  until gone or wait.now() >= one.since + longest or wait.interrupts() > 0
+  local last, trouble = folder:last_words(name), executor.scheduler.trouble
+  local text = gone and "the job ended without an answer" or ("no answer in %.0f s; the job is %s"):format(
+    wait.now() - one.since, slot.where or "in no answer of the scheduler" .. (trouble and " (" .. trouble .. ")" or ""))
+  if last then text = text .. ": " .. last end
+  if not gone then return nil, text end
+  return nil, ("%s; a node must have the program %s (`execution: {program: ...}` names another) and the folder %s"):
+    format(text, execution.program or host.executable, execution.folder)
+end
+
 -- Sends the job and waits for it: whether all is good, and lines for people.
 local function send(executor, manifest)
   local folder, message = executor:shared()
@@ -50,20 +70,12 @@ local function send(executor, manifest)
   local ok
   ok, message = folder:write(job)
   if not ok then return false, message end
+  local given
   ok, message = executor.scheduler:submit(job.name, executor:variables(job.name))
-  local until_s, given = wait.now() + LONGEST_S, nil
-  while ok and not given and wait.now() < until_s and wait.interrupts() == 0 do
-    wait.sleep(PAUSE_S)
-    given = folder:has(job.name, "result.json") and folder:read(job.name, "result.json")
-  end
-  local last = folder:last_words(job.name)
+  if ok then given, message = await(executor, folder, job.name, manifest.execution) end
   if not given then executor.scheduler:cancel { job.name } end
   folder:remove(job.name)
-  if not ok then return false, message end
-  if not given then
-    return false, last or ("no node has answered a job in %d s: it may still be queued, or the node does not have the "
-      .. "folder %s or the program"):format(LONGEST_S, manifest.execution.folder)
-  end
+  if not given then return false, message end
   if given.token ~= job.token or not given.probe then return false, given.failed or "the answer is not the job's" end
   return words(given, job)
 end
