@@ -242,14 +242,18 @@ local function first_stage(self, job, request, dir)
   return result
 end
 
--- All items, `repeats` times; the first time in the experiment's own folder. Returns the medians.
+-- All items, `repeats` times after `warmup` times that do not count; the first that counts in the experiment's own
+-- folder. Returns the medians.
 local function full(self, job, request, dir)
   local name, lists, values, result = self.world.manifest.metric.name, {}, {}, nil
-  for repetition = 1, request.repeats or self.world.manifest.verification.repeats do
+  local of = self.world.manifest.verification
+  for repetition = 1 - (of.warmup or 0), request.repeats or of.repeats do
     job.env.APSIS_SEED = tostring(random.stream(self.world.seed, job.slot.number, "verify", repetition):integer(0,
       2 ^ 31 - 1 | 0))
     local into = repetition == 1 and dir or folder.scratch(job, repetition)
+    job.warming = repetition < 1 and " (warm-up, does not count)" or nil
     local gathered = pass(self, job, request, into, false)
+    if job.warming then goto next_repetition end
     result = result or result_of(request.stage, gathered)
     result.missing = result.missing or gathered.missing
     for metric, value in pairs(gathered.metrics) do
@@ -258,6 +262,7 @@ local function full(self, job, request, dir)
     end
     values[#values + 1] = gathered.value
     if gathered.missing then break end
+    ::next_repetition::
   end
   for metric, list in pairs(lists) do result.metrics[metric] = stats.median(list) end
   if not result.missing then

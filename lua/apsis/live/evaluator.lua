@@ -19,7 +19,8 @@ local REMEDY <const> = "change it back, or measure the project by the new one wi
 -- The keys that decide what a value is and whether it counts. Not among them: names, units, limits of time and size,
 -- and when the run ends.
 local of_command = { "run", "cwd", "env", "stage", "threshold" }
-local of_verification = { "repeats", "cases", "aggregate", "keep", "allow", "network", "pass_env" }
+local of_verification = { "repeats", "warmup", "cases", "aggregate", "keep", "allow", "network",
+  "pass_env" }
 local of_metric = { "name", "direction", "extractor", "samples", "epsilon", "min_pass", "max_pass" }
 
 local function part(map, keys)
@@ -37,6 +38,7 @@ local function settings_of(manifest)
       verification[group][index] = part(one, of_command)
     end
   end
+  if verification.warmup == 0 then verification.warmup = nil end -- as if it were not there
   local found = { verification = verification, metric = part(manifest.metric, of_metric) }
   for _, measures in rooms.each "measures" do
     for key, value in pairs(measures(manifest) or {}) do found[key] = value end

@@ -1,7 +1,8 @@
 -- verify: measures one commit: the checks, then the commands of a stage, `repeats` times (and once per test case), and
--- reads their output as metrics. The executor runs the commands; this file decides which ones, and what their results
--- mean. A command that fails, is killed or hangs is a result, not an error. A verification that changes committed files
--- is refused, because it measured something else. Called by world.
+-- reads their output as metrics; what the `warmup` runs before those print does not count. The executor runs the
+-- commands; this file decides which ones, and what their results mean. A command that fails, is killed or hangs is a
+-- result, not an error. A verification that changes committed files is refused, because it measured something else.
+-- Called by world.
 local extract = require "apsis.live.extract"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -76,7 +77,7 @@ function Job:process(command, case, more)
     for name, value in pairs(variables) do env[name] = value end
   end
   local log = self.slot.dir .. "/" .. (more.log or "verifier.log")
-  fs.append(log, ("$ %s%s\n"):format(command.name, case and " " .. case or ""))
+  fs.append(log, ("$ %s%s%s\n"):format(command.name, case and " " .. case or "", self.warming or ""))
   local result, message = self.place:run { name = command.name, run = command.run, argument = case, cwd = command.cwd,
     timeout_s = command.timeout_sec, env = env, log = log, log_limit_bytes = world.log_limit, scanner = more.scanner,
     stdout_file = more.stdout_file, stderr_file = more.stderr_file, write = more.write,
@@ -231,33 +232,45 @@ function Job:checks()
   end
 end
 
--- The measurement of a stage: `repeats` passes.
+-- One pass over the commands or, if there are test cases, over all of these; repetition: 1 for the first that counts, 0
+-- and below for a warm-up. As `pass` returns it.
+function Job:repetition(stage, cases, repetition)
+  self.env.APSIS_SEED = tostring(random.stream(self.world.seed, self.slot.number, "verify", repetition):integer(0,
+    2 ^ 31 - 1 | 0))
+  self.warming = repetition < 1 and " (warm-up, does not count)" or nil
+  if cases then return self:all_cases(stage, cases) end
+  return self:pass(stage)
+end
+
+-- The measurement of a stage: `warmup` passes that do not count, unless they fail, then `repeats` that do.
 function Job:measure(request)
-  local name = self.world.manifest.metric.name
+  local name, of = self.world.manifest.metric.name, self.world.manifest.verification
   local cases = self:cases(request)
   local result = near_miss.none { status = "ok", stage = request.stage, samples = {}, metrics = {} }
   if cases and #cases == 0 then
     result.status, result.reason = "failed", "no test case matches verification.cases"
     return result
   end
-  local lists = {}
-  for repetition = 1, request.repeats or self.world.manifest.verification.repeats do
-    self.env.APSIS_SEED = tostring(random.stream(self.world.seed, self.slot.number, "verify", repetition):integer(0,
-      2 ^ 31 - 1 | 0))
-    local gathered, status, reason, partial
-    if cases then gathered, status, reason, partial = self:all_cases(request.stage, cases)
-    else gathered, status, reason, partial = self:pass(request.stage) end
-    near_miss.add(result, gathered or partial)
+  local lists, heard = {}, self.stderr
+  for repetition = 1 - (of.warmup or 0), request.repeats or of.repeats do
+    local gathered, status, reason, partial = self:repetition(request.stage, cases, repetition)
     if not gathered then
-      result.status, result.reason = status, reason
+      near_miss.add(result, partial)
+      result.status, result.reason = status, self.warming and "warm-up: " .. reason or reason
       break
     end
+    if self.warming then
+      self.stderr = heard
+      goto next_repetition
+    end
+    near_miss.add(result, gathered)
     result.missing = result.missing or status -- why there is no primary metric: of one pass is enough
     result.items = gathered.items or result.items
     for metric_name, value in pairs(gathered.metrics) do
       local list, samples = lists[metric_name] or {}, gathered.samples and gathered.samples[metric_name] or { value }
       lists[metric_name] = table.move(samples, 1, #samples, #list + 1, list)
     end
+    ::next_repetition::
   end
   if result.missing then lists[name] = nil end
   for metric_name, list in pairs(lists) do result.metrics[metric_name] = stats.median(list) end

@@ -59,6 +59,9 @@ local verification = map("how a candidate is measured; or fitness: DOMAIN, which
     required = true,
   }) },
   { "repeats", node("integer", "how often they are run; the value is the median", { min = 1, default = 1 }) },
+  { "warmup", node("integer", "how often they are run before that, in each measurement, without counting (default 0)", {
+    min = 0, max = 1000,
+  }) },
   { "cases", node("list", "globs of test cases; each command runs once per case, its path as the last argument", {
     items = "globs", item = node("path", "a glob"), fill = true,
   }) },
