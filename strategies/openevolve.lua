@@ -28,8 +28,8 @@ local evolve = {
     islands = 5, -- how many at the start
     max_islands = 10, -- how many at most: when stuck, the playbook adds one
     island_names = {}, -- families instead of numbers, each "NAME" or "NAME: what it is"
-    population_size = 0, -- how many members; 0: 40 with selection playbook, 1000 with openevolve
-    archive_size = 0, -- how many elites; 0: 10 with selection playbook, 100 with openevolve
+    population_size = 0, -- how many members; 0: 40 with selection playbook; with openevolve a fifth of the budget
+    archive_size = 0, -- how many elites; 0: 10 with selection playbook; with openevolve a fiftieth of the budget
     features = { "complexity", "diversity" }, -- dimensions; also a metric's name, {name=, bins=}, {name=, values={...}}
     feature_bins = 10, -- the bins of each dimension
     top_programs = 3, diverse_programs = 2, -- how many of the best, and others, prompts show with the parent
@@ -45,7 +45,7 @@ local evolve = {
 evolve.fields = messages.fields -- the prompt hook fills them in
 
 local operator_names = { "exploitation", "exploration", "crossover", "migration" }
-local sizes = { playbook = { population = 40, elites = 10 }, openevolve = { population = 1000, elites = 100 } }
+local sizes = { playbook = { population = 40, elites = 10 }, openevolve = { population = 100, elites = 10 } }
 
 -- ---- state: a fold over the journal ----
 
@@ -56,17 +56,15 @@ local rules = {
   selection = { one_of = { "playbook", "openevolve" } }, exploitation = weight, exploration = weight,
   crossover = weight, migration = weight, exploration_ratio = share, exploitation_ratio = share,
   migration_interval = { integer = true, least = 1 }, migration_rate = share, elite_selection_ratio = share,
-  islands = few, max_islands = few,
-  population_size = whole, archive_size = whole, feature_bins = { integer = true, least = 1 }, top_programs = whole,
-  diverse_programs = whole, inspirations = whole, near_duplicate = share, knowledge = { names = true },
-  patience = whole,
+  islands = few, max_islands = few, population_size = whole, archive_size = whole,
+  feature_bins = { integer = true, least = 1 }, top_programs = whole, diverse_programs = whole, inspirations = whole,
+  near_duplicate = share, knowledge = { names = true }, patience = whole,
 }
 
 local function new_population(options, metric)
   local size, names = sizes[options.selection], families.islands(options.island_names)
-  local named = #names > 0
   return archive.new { metric = metric, features = features.list(options.features, options.feature_bins),
-    islands = named and names or options.islands, max_islands = named and #names or options.max_islands,
+    islands = names[1] and names or options.islands, max_islands = names[1] and #names or options.max_islands,
     population_size = options.population_size > 0 and options.population_size or size.population,
     archive_size = options.archive_size > 0 and options.archive_size or size.elites }
 end
@@ -135,6 +133,7 @@ function evolve.learn(run, line)
   if learned then knowledge.remember(memory.lessons, learned, 20) end
   if notes.foreclosed then knowledge.remember(memory.foreclosed, notes.foreclosed, 50) end
   local stopped = line.stopped
+  if notes.sizes then memory.population:grow(notes.sizes, run.options) end
   if not line.value and not stopped or not line.commit then return end
   local member = { id = line.id, value = line.value, stopped = stopped, parents = line.parents or none,
     island = notes.island or 1, features = nil, sketch = nil }
@@ -268,6 +267,7 @@ function evolve.plan(run)
     run.baseline.metrics)
   if wrong then error(wrong, 0) end
   local made = plans[run.options.selection](run, memory, population)
+  if memory.shown.own then made.notes.sizes = population:sizes_for(run) end
   made.inspirations = population:shown(run.rng, made.parents, made.notes.island, memory.shown)
   return made
 end

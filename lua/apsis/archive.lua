@@ -71,6 +71,36 @@ function archive.new(options)
   return self
 end
 
+local SMALLEST, LARGEST, SHARE = 10, 100, 50 -- elites; experiments for each
+
+local function elites_for(run)
+  local most = math.huge
+  for _, which in ipairs { "iterations", "measurements" } do
+    most = math.min(most, run.budget[which] and run.budget[which].limit or most)
+  end
+  return math.floor(math.min(LARGEST, math.max(SMALLEST, most / SHARE, run.experiment / SHARE)))
+end
+
+function Archive:sizes_for(run)
+  local options, elites = run.options, elites_for(run)
+  local sizes = { archive_size = options.archive_size > 0 and options.archive_size or elites,
+    population_size = options.population_size > 0 and options.population_size or 10 * elites }
+  if self.sized and sizes.archive_size <= self.archive_size and sizes.population_size <= self.population_size then
+    return nil
+  end
+  run.log(("a population of %d with %d elites (options population_size and archive_size; 0: by the budget)"):format(
+    sizes.population_size, sizes.archive_size))
+  return sizes
+end
+
+function Archive:grow(sizes, options)
+  self.sized = true
+  for _, key in ipairs { "population_size", "archive_size" } do
+    if options[key] == 0 then self[key] = math.max(self[key], sizes[key]) end
+  end
+  self.population.bound, self.population.elites = self.population_size, self.archive_size
+end
+
 local function is_parent(member, child)
   for _, id in ipairs(child.parents) do if id == member.id then return true end end
   return false

@@ -56,6 +56,23 @@ local held = {}
 ---@return apsis.archive.Archive
 function archive.new(options) end
 
+---@class apsis.archive.Sizes
+---@field population_size integer
+---@field archive_size integer
+
+--- The sizes for a run, for the notes of a proposal: nil if the lines already have them. A size is the run's option of
+--- that name; if that is 0, it follows the budget: an elite for each 50 experiments of it (iterations or measurements,
+--- whichever are fewer; of the experiments so far, if they are more), 10 to 100 of them, and ten times as many members.
+--- Without such a budget 100 and 1,000, OpenEvolve's defaults, which are for longer runs. Logs them. For `plan`.
+---@param run apsis.Run
+---@return apsis.archive.Sizes?
+function held:sizes_for(run) end
+
+--- For `learn`: raises the sizes that the options leave at 0 to those of a line's notes.
+---@param sizes apsis.archive.Sizes
+---@param options table
+function held:grow(sizes, options) end
+
 --- Adds a member, whatever its value. Returns the evicted one (maybe itself) or nil; if earlier protected ones can go
 --- too, more are evicted: see `evicted`. nil, message, code if its island or a feature's value is unknown (EISLAND,
 --- EFEATURE); the archive is unchanged then. Raises if the id is nil or in the archive. A numeric feature outside its

@@ -477,6 +477,40 @@ test("openevolve: after migration_interval generations of an island its best liv
   equal(alone, population_of(never):size())
 end)
 
+-- The sizes of the archive after a run, and those that the lines' notes have, by experiment.
+local function sizes_of(budget, options, journal)
+  options.selection = "openevolve"
+  local lines, _, engine = evolve { budget = budget, options = options, journal = journal }
+  local noted = {}
+  for _, line in ipairs(lines) do
+    local sizes = line.notes and line.notes.sizes
+    if sizes then noted[#noted + 1] = { line.experiment, sizes.population_size, sizes.archive_size } end
+  end
+  local population = population_of(engine)
+  return { population.population_size, population.archive_size }, noted, engine
+end
+
+test("openevolve: sizes that are not set follow the budget, and the first line has them", function()
+  local sizes, noted, engine = sizes_of({ iterations = 1000 }, { patience = 30 })
+  equal({ sizes, noted }, { { 200, 20 }, { { 1, 200, 20 } } })
+  matches(table.concat(engine.world.logged, "\n"), "a population of 200 with 20 elites")
+  sizes, noted = sizes_of({ iterations = 3 }, {})
+  equal({ sizes, noted }, { { 100, 10 }, { { 1, 100, 10 } } }, "a small budget")
+  sizes = sizes_of({ iterations = 100000 }, { patience = 5 })
+  equal(sizes, { 1000, 100 }, "a large one")
+  sizes = sizes_of({ minutes = 60 }, { patience = 5 })
+  equal(sizes, { 1000, 100 }, "without a number of experiments")
+  sizes = sizes_of({ iterations = 5000, measurements = 1500 }, { patience = 5 })
+  equal(sizes, { 300, 30 }, "the smaller limit")
+end)
+
+test("openevolve: a size that is set stays; the other follows the budget", function()
+  local sizes, noted = sizes_of({ iterations = 1000 }, { patience = 5, archive_size = 7 })
+  equal({ sizes, noted }, { { 200, 7 }, { { 1, 200, 7 } } })
+  sizes, noted = sizes_of({ iterations = 1000 }, { patience = 5, archive_size = 7, population_size = 31 })
+  equal({ sizes, noted }, { { 31, 7 }, { { 1, 31, 7 } } })
+end)
+
 test("openevolve: exploitation starts from an elite", function()
   local options = { selection = "openevolve", archive_size = 3, exploration_ratio = 0, exploitation_ratio = 1 }
   local lines = evolve { budget = { iterations = 200 }, options = options }
