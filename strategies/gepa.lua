@@ -130,7 +130,7 @@ function gepa.accept(run, candidate)
     before = run.metric:better_of(before, total(by_item(run, run.get(id)), items))
   end
   local why = ("%s over %d items, %s before"):format(after or "no value", #items, before or "none")
-  if candidate.confirmed == false and not run.metric:better(run.best.value, candidate.value) then -- it would be the best
+  if candidate.confirmed == false and not run.metric:better(run.best.value, candidate.value) then -- it would lead
     return false, "not shown to be better than " .. run.best.id
   end
   if notes.merge then return after ~= nil and not run.metric:better(before, after), why end

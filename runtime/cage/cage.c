@@ -318,7 +318,6 @@ static int supervise(char **argv)
             if (getppid() != cage_plan[PARENT])
                 return 1;
         }
-        start_errno = 0; /* of the mode before; the child would report it */
         pid_t init = (pid_t)syscall(SYS_clone, modes[i] | SIGCHLD, NULL, NULL, NULL, NULL);
         if (init == 0)
             _exit(init_run(modes[i], argv));
