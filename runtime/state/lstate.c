@@ -166,6 +166,16 @@ static int l_state_publish(lua_State *L)
     return ap_own_done(L, ap_state_publish(path, bytes, count, &err), &err);
 }
 
+static int l_state_digest(lua_State *L)
+{
+    size_t count;
+    char digits[17];
+    const char *text = luaL_checklstring(L, 1, &count);
+    snprintf(digits, sizeof digits, "%016llx", (unsigned long long)ap_state_digest(text, count));
+    lua_pushstring(L, digits);
+    return 1;
+}
+
 int luaopen_apsis_state(lua_State *L)
 {
     static const luaL_Reg functions[] = {
@@ -174,6 +184,7 @@ int luaopen_apsis_state(lua_State *L)
         {"lines", l_state_lines},
         {"replace", l_state_replace},
         {"publish", l_state_publish},
+        {"digest", l_state_digest},
         {NULL, NULL},
     };
     static const luaL_Reg methods[] = {{"append", l_journal_append}, {"size", l_journal_size}, {NULL, NULL}};

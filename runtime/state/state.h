@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -71,5 +72,8 @@ int ap_state_replace(const char *path, const void *bytes, size_t count, bool syn
 /* Makes the file with all of bytes, synced, if nothing is at path; EEXIST if something is: of several writers, on any
  * machine, the first one wins. */
 int ap_state_publish(const char *path, const void *bytes, size_t count, struct ap_err *err);
+
+/* 64 bits; if 8 bytes of the text are others, so are they. Against accidents, not against who computes another text. */
+uint64_t ap_state_digest(const char *text, size_t length);
 
 #endif

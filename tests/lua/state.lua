@@ -191,4 +191,18 @@ test("publish makes a file once: the first writer wins, and nothing is left of t
   raises("NUL byte", state.publish, "x\0", "y")
 end))
 
+test("a digest depends on the length and on every byte, and stays what it was: projects have files of them", function()
+  for text, digest in pairs { [""] = "0000000000000000", a = "b370252fd0238f68", [("x"):rep(31)] = "fbb2e6398c6a9d1d",
+    [("x"):rep(32)] = "befb73f55b2ed4c3", [("0123456789"):rep(10)] = "41d0b515d4173da0",
+    ["\xff\0\xfe" .. ("z"):rep(40)] = "af8e09a6443001ec" } do
+    equal(state.digest(text), digest)
+  end
+  local text, seen = ("0"):rep(100), {}
+  for at = 0, 100 do
+    local digest = state.digest(text:sub(1, at) .. "1" .. text:sub(at + 2))
+    equal(seen[digest], nil)
+    seen[digest] = true
+  end
+end)
+
 tap.done()

@@ -4,7 +4,6 @@
 -- leaves nothing that looks like a change. Called by running, reader, baseline.
 local fs = require "apsis.fs"
 local note = require "apsis.live.note"
-local seal = require "apsis.live.seal"
 local state = require "apsis.state"
 
 local allowance = {}
@@ -20,7 +19,7 @@ local function digest_of(run, limits)
   local parts = {}
   for kind, amount in pairs(limits) do parts[#parts + 1] = ("%s=%.17g"):format(kind, amount) end
   table.sort(parts)
-  return seal.digest(("%d %s"):format(run, table.concat(parts, " ")))
+  return state.digest(("%d %s"):format(run, table.concat(parts, " ")))
 end
 
 -- The run's number, its digest, and "goes_on" or "ended"; nil if there is none.

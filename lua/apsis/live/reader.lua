@@ -63,7 +63,9 @@ local function find_history(self)
   local opened, own_branch = self.session, self.manifest.own_branch
   if fs.stat(self.home .. "/logs/results.jsonl") then
     opened:read_journal()
-    opened.journal.seal = seal.open(self.home)
+    self.has_journal = true
+    local sealed = seal.open(self.home)
+    opened.journal.seal = sealed.there and sealed or nil -- else there is nothing to compare with
     return checkpoint.history(self.home, opened.journal, self.metric, own_branch)
   end
   opened.journal = rooms.first("stored_journal", self)
@@ -84,10 +86,11 @@ function Reader:fold()
   if self.session.journal then ok, message = self.history:fold(self.session.journal) end
   self.last, self.remark = note.read(self.home)
   if not ok then return nil, message, 3 end
-  local sealed = (self.session.journal or {}).seal
+  local journal = self.session.journal
+  local sealed, own = journal and journal.seal, self.has_journal
   self.lines_altered = sealed and sealed:problem(self.history.count)
-  for _, problem in ipairs { self.lines_altered or false, sealed and allowance.problem(self.home, self.last) or false,
-    sealed and self:with_repository(moved.ref, self.refs, self.history) or false } do
+  for _, problem in ipairs { self.lines_altered or false, own and allowance.problem(self.home, self.last) or false,
+    own and self:with_repository(moved.ref, self.refs, self.history) or false } do
     self.altered = self.altered or problem or nil
     if problem then self.session:say(problem) end
   end

@@ -12,22 +12,9 @@ local Seal = {}
 Seal.__index = Seal
 
 local FILE <const> = "/.apsis/digests"
-local FACTOR <const> = 0x9E3779B97F4A7C15 -- 2^64 divided by the golden ratio: odd, so multiplying loses nothing
 local WIDTH <const> = 17 -- of a digest: 16 hexadecimal digits and the end of its line
 local REMEDY <const> = "; what it shows may not have been measured: restore the file from a backup, or, if the change "
   .. "is meant, remove .apsis/digests"
-
--- A text's digest: 64 bits in hexadecimal; if 8 bytes of the text are others, so is the digest.
-function seal.digest(text)
-  local hash, padded = #text, text .. ("\0"):rep(-#text % 32)
-  for at = 1, #padded, 32 do
-    local first, second, third, fourth = string.unpack("<i8i8i8i8", padded, at)
-    hash = ((hash ~ first) * FACTOR ~ second) * FACTOR
-    hash = ((hash ~ hash >> 29 ~ third) * FACTOR ~ fourth) * FACTOR
-    hash = hash ~ hash >> 29
-  end
-  return ("%016x"):format(hash)
-end
 
 -- What a project's digests are, to compare lines with. Read before the journal, which may grow meanwhile. rest: what is
 -- behind the last newline.
@@ -43,7 +30,7 @@ end
 
 -- The journal's next line was read.
 function Seal:see(number, text)
-  local row = seal.digest(text) .. "\n"
+  local row = state.digest(text) .. "\n"
   if number > self.count then self.more[number - self.count] = row
   elseif row ~= self.known:sub((number - 1) * WIDTH + 1, number * WIDTH) then
     self.wrong = math.min(self.wrong or number, number)
@@ -131,7 +118,7 @@ end
 function Seal:before(text)
   local stat = not self.off and fs.stat(self.path)
   self.off = not stat or stat.size ~= self.size
-  if not self.off and not fs.append(self.path, seal.digest(text)) then give_up(self) end
+  if not self.off and not fs.append(self.path, state.digest(text)) then give_up(self) end
 end
 
 -- It was appended.
