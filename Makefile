@@ -35,8 +35,8 @@ EMBEDDED  := $(shell find lua/apsis lua/meta strategies -name '*.lua' \
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-.PHONY: all deps deps-test demo clean-demo hall lab lab-noise lab-verdicts lab-best-of-k test attacks test-agents test-slurm \
-    test-slurm-kills bench-slurm doc-test check check-rooms asan valgrind valgrind-cli torture faults mutants soak \
+.PHONY: all deps deps-test demo clean-demo hall lab lab-noise lab-verdicts lab-race lab-best-of-k test attacks test-agents \
+    test-slurm test-slurm-kills bench-slurm doc-test check check-rooms asan valgrind valgrind-cli torture faults mutants soak \
     bench compare-openevolve fuzz install uninstall deb bundle try-packages docs clean lines format lint help
 .DEFAULT_GOAL := all
 
@@ -108,6 +108,9 @@ lab-noise: all ## the figures of lua/apsis/noise/acceptance.md: candidates kept 
 lab-verdicts: all ## how often the lab's verdicts are wrong, and how often they find what there is (RUNS=400)
 	@RUNS=$(or $(RUNS),400) JOBS=$(or $(JOBS),$(shell nproc)) $(BUILD)/apsis exec tests/bench/lab_verdicts.lua; code=$$?; \
 	    RUNS=$(or $(RUNS),400) $(BUILD)/apsis exec tests/bench/lab_power.lua; exit $$code
+
+lab-race: all ## how often a race of a sweep drops what it should not, and what it saves (RUNS=400)
+	@RUNS=$(or $(RUNS),400) $(BUILD)/apsis exec tests/bench/lab_race.lua
 
 lab-best-of-k: all ## the table of lua/apsis/lab/best_of_k.md: gains of best of K (RUNS=200)
 	@RUNS=$(or $(RUNS),200) JOBS=$(or $(JOBS),$(shell nproc)) $(BUILD)/apsis exec tests/bench/lab_best_of_k.lua

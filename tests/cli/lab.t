@@ -197,6 +197,13 @@ is "beside the defaults" "$(query sweep '#it.fresh.results, it.fresh.results[1].
 apsis lab hillclimb --world onemax:n=20 --seeds 2 --evaluations 50 --sweep patience=20,1 --csv fresh.csv
 like "what it is, in words" "$(tr '\n' ' ' <<<"$out")" 'On fresh seeds, from 3 on: the sweep.s winner \(hillclimb patience=20\)'
 is "a winner that is the default stands alone; fresh trials are in the CSV" "$(cut -d, -f1,3 fresh.csv | tail -2)" $'hillclimb patience=20,3\nhillclimb patience=20,4'
+apsis lab hillclimb random_walk --world onemax:n=20 --world leadingones:n=10 --seeds 12 --evaluations 150 --sweep patience=1,150 --race --json --jobs 2
+printf '%s\n' "$out" >race
+is "a race drops the loser" "$(query race '#it.race.dropped, it.race.dropped[1].strategy, it.race.dropped[1].seeds < 12')" $'1\thillclimb patience=1\ttrue'
+is "saves trials" "$(query race 'it.race.saved == (12 - it.race.dropped[1].seeds) / 36, #it.results')" $'true\t4'
+is "and its winner runs on fresh seeds" "$(query race 'it.fresh.winners[1], it.fresh.first_seed')" $'hillclimb patience=150\t13'
+apsis lab hillclimb random_walk --world onemax:n=20 --world leadingones:n=10 --seeds 12 --evaluations 150 --sweep patience=1,150 --race
+like "in words" "$(tr -s '\n ' ' ' <<<"$out")" 'Race: 1 dropped \(hillclimb patience=1 after (5|10) seeds\); [0-9]+% of the trials saved\.'
 apsis lab mine.lua hillclimb --world onemax:n=8 --seeds 1 --evaluations 9 --sweep often=2,3 --sweep hillclimb.patience=4,5 --json
 printf '%s\n' "$out" >sweep
 is "two sweeps" "$(query sweep '#it.results, it.results[2].strategy, it.results[4].strategy')" $'4\tmine.lua often=3\thillclimb patience=5'
@@ -328,6 +335,7 @@ refused '--friedman ranks strategies over worlds: give two of each' hillclimb mi
 refused '--suite: no suite "polcy"; did you mean "policy"' --suite polcy
 refused '--suite and --world: a suite has its own worlds' --suite policy --world onemax
 refused '--suite and --sweep: a suite compares strategies' --suite policy --sweep patience=1,2
+refused '--race is for a sweep: add one' hillclimb --race
 refused '--jobs must be 1 or more' --jobs 0
 refused '--usd must be more than 0' --usd 0
 refused "--csv: cannot write $T/none/x: No such file" --csv "$T/none/x"

@@ -107,6 +107,17 @@ function notes.of(entry, evaluations, least)
   return list
 end
 
+-- What a race dropped and saved, in words; nil if there was none.
+function notes.race(found)
+  if not found.race then return nil end
+  local list = {}
+  for index, one in ipairs(found.race.dropped) do
+    list[index] = ("%s after %d seeds"):format(one.strategy, one.seeds)
+  end
+  return ("Race: %s dropped%s; %s of the trials saved."):format(#list == 0 and "none" or ("%d"):format(#list),
+    #list > 0 and " (" .. table.concat(list, ", ") .. ")" or "", notes.percent(found.race.saved))
+end
+
 -- The entries of a matrix, in one for each strategy, over all worlds.
 local function by_strategy(matrix)
   local list, found = {}, {}

@@ -86,7 +86,7 @@ function output.json(plan, found, fresh)
     evaluations = plan.evaluations, axis = plan.axis, results = rows_of(found, plan),
     comparisons = json.array(found.comparisons),
     overall = json.array(found.overall), friedman = found.friedman or nil,
-    fresh = fresh_of(plan, fresh) }, plan, found)) .. "\n"
+    race = found.race, fresh = fresh_of(plan, fresh) }, plan, found)) .. "\n"
 end
 
 local function labelled(entry, fields)

@@ -343,6 +343,7 @@ local function command_of(args, plan)
   if args.axis and args.axis ~= "evaluations" then add("axis", args.axis) end
   for _, text in ipairs(args.set) do add("set", text) end
   for _, text in ipairs(args.sweep) do add("sweep", text) end
+  if args.race then words[#words + 1] = "--race" end
   for _, name in ipairs { "minutes", "tokens", "usd" } do
     if args[name] then add(name, args[name]) end
   end
@@ -358,7 +359,7 @@ end
 function setup.plan(args)
   local plan = { first_seed = args.seed, seeds = args.seeds, evaluations = args.evaluations, workers = args.workers,
     jobs = args.jobs or processors(), limits = { minutes = args.minutes, tokens = args.tokens, usd = args.usd },
-    history = not args.no_history, friedman = args.friedman, suite = args.suite }
+    history = not args.no_history, friedman = args.friedman, race = args.race, suite = args.suite }
   local steps = { check_numbers, read_strategies, read_worlds, check_outputs, check_folders }
   for _, step in ipairs(steps) do
     local ok, message = step(args, plan)
@@ -366,6 +367,9 @@ function setup.plan(args)
   end
   local ok, message = read_axis(args, plan)
   if not ok then return nil, message end
+  if plan.race and #plan.grids == 0 then
+    return nil, "--race is for a sweep: add one, for instance --sweep patience=10,20,50"
+  end
   if plan.friedman and (#plan.worlds < 2 or #plan.strategies < 2) then
     return nil, "--friedman ranks strategies over worlds: give two of each or more"
   end

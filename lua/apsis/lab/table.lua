@@ -143,6 +143,7 @@ local function print_head(plan, found, before)
     some and (found.interrupted and "; interrupted" or "; stopped by an error") or ""), "")
   if found.first_seed == plan.first_seed then
     for _, text in ipairs(plan.reached) do say(text, "") end
+    if found.race then say(notes.race(found), "") end
   end
   print ""
 end
