@@ -14,8 +14,8 @@ local definition = {}
 
 -- What every world may be given beside its own options.
 definition.common = {
-  -- What is added to each measurement: gaussian, student-t, lognormal, lognormal-low, drift, trend, rounded, flaky or
-  -- rare (see noise.lua).
+  -- What is added to each measurement: gaussian, student-t, lognormal, lognormal-low, drift, trend, rounded,
+  -- flaky, rare, quantised, ar1, spikes, by-candidate or cold (see noise.lua).
   noise = "none",
   noise_sd = 1.0, -- in the metric's units; given without noise, the noise is gaussian; 0 is none
   -- Simulated time of an experiment: its median, and the standard deviation of its logarithm.

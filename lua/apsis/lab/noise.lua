@@ -1,12 +1,13 @@
--- noise: what is added to a measurement. new(kind, sd, rng) -> function(truth, index) -> value, where index counts the
--- measurements of a run. Each kind has mean 0 and standard deviation sd, and all are in the metric's units, so that a
--- positive deviate is a higher number, better or not. Never judges a kind's name: definition.load does.
+-- noise: what is added to a measurement. new(kind, sd, rng) -> function(truth, index, candidate) -> value, where index
+-- counts the measurements of a run, and candidate is the number of what is measured. Each kind has mean 0 and standard
+-- deviation sd, and all are in the metric's units, so that a positive deviate is a higher number, better or not. Never
+-- judges a kind's name: definition.load does.
 local noise = {}
 
 local exp, sqrt = math.exp, math.sqrt
 
 noise.names = { "none", "gaussian", "student-t", "lognormal", "lognormal-low", "drift", "trend", "rounded", "flaky",
-  "rare" }
+  "rare", "quantised", "ar1", "spikes", "by-candidate", "cold" }
 
 local kinds = {}
 
@@ -76,6 +77,51 @@ local function lucky(share)
 end
 
 kinds.flaky, kinds.rare = lucky(0.1), lucky(0.02)
+
+-- Gaussian, and then rounded to whole multiples of sd, as by a coarse clock.
+function kinds.quantised(sd, rng)
+  return function(truth) return sd * ((truth / sd + rng:normal() + 0.5) // 1) end
+end
+
+-- Gaussian, but 0.9 of a deviation is there again at the next measurement: an autoregression of the first order.
+function kinds.ar1(sd, rng)
+  local deviation
+  return function(truth)
+    local fresh = rng:normal()
+    deviation = deviation and 0.9 * deviation + sqrt(1 - 0.9 * 0.9) * fresh or fresh
+    return truth + sd * deviation
+  end
+end
+
+-- Gaussian with half the deviation; 2 % of the values lie 6 sd above or below that.
+function kinds.spikes(sd, rng)
+  local size = sd * sqrt(0.75 / 0.02)
+  return function(truth)
+    local value, roll = truth + 0.5 * sd * rng:normal(), rng:random()
+    return roll < 0.01 and value + size or roll < 0.02 and value - size or value
+  end
+end
+
+-- Gaussian, with a deviation of each candidate's own: lognormal, a third of sd for one in 30, twice sd for one in 30.
+kinds["by-candidate"] = function(sd, rng)
+  local factors = {}
+  return function(truth, index, candidate)
+    local factor, own = exp(0.5 * rng:normal() - 0.25), candidate or index
+    factors[own] = factors[own] or factor
+    return truth + sd * factors[own] * rng:normal()
+  end
+end
+
+-- Gaussian; the first measurement of each candidate is 2 sd higher, so that the mean is 0 from the second one on.
+function kinds.cold(sd, rng)
+  local warm = {}
+  return function(truth, index, candidate)
+    local own = candidate or index
+    local cold = not warm[own] and 2 or 0
+    warm[own] = true
+    return truth + sd * (cold + rng:normal())
+  end
+end
 
 -- Whether a name is a kind's.
 function noise.has(kind)

@@ -200,7 +200,7 @@ function World:verify(slot, record, request)
   self.evaluations = self.evaluations + 1
   local value = truth
   if self.noise then -- a crash takes its draw too, so that every strategy's n-th evaluation meets the same one
-    local noisy = self.noise(truth or 0, self.evaluations)
+    local noisy = self.noise(truth or 0, self.evaluations, number)
     value, self.truths[number] = truth and noisy, truth
   end
   if value == nil then

@@ -95,4 +95,32 @@ test("noise: drift wanders by its deviation in 100 measurements, and has it from
   close(sd, 2 * math.sqrt(1.01), 3 * 2 / math.sqrt(2 * count), "one measurement")
 end)
 
+test("noise: quantised, ar1 and spikes have mean 0 and the deviation that is configured, each in its way", function()
+  for kind, tolerance in pairs { quantised = 0.1, ar1 = 0.1, spikes = 0.1 } do
+    local mean, sd = moments(noisy(kind, 2, many))
+    close(mean, 0, 0.15, kind .. ": mean")
+    close(sd, 2 * (kind == "quantised" and math.sqrt(1 + 1 / 12) or 1), 2 * tolerance, kind .. ": deviation")
+  end
+  for _, value in ipairs(noisy("quantised", 2, 100)) do equal(value % 2, 0.0) end
+  local list, same, spikes = noisy("ar1", 1, many), 0, 0
+  for index = 2, #list do same = same + list[index] * list[index - 1] / (#list - 1) end
+  close(same, 0.9, 0.1, "what is there again")
+  for _, value in ipairs(noisy("spikes", 1, many)) do spikes = spikes + (math.abs(value) > 4 and 1 or 0) end
+  expect_share(spikes / many, 0.02, many, "spikes")
+end)
+
+test("noise: a candidate has its own deviation, and one that is cold is 2 sd higher once", function()
+  local add, cold = noise.new("by-candidate", 1, random.stream "own"), noise.new("cold", 1, random.stream "cold")
+  local sds, firsts, others = {}, 0, 0
+  for candidate = 1, 200 do
+    local _, sd = moments(draws(40, function(index) return add(0, index, candidate) end))
+    sds[candidate] = sd
+    firsts, others = firsts + cold(0, 1, candidate) / 200, others + cold(0, 2, candidate) / 200
+  end
+  table.sort(sds)
+  assert(sds[180] > 2.5 * sds[20], "some vary much more")
+  close(firsts, 2, 0.3, "the first measurement")
+  close(others, 0, 0.3, "the second")
+end)
+
 tap.done()
