@@ -214,7 +214,7 @@ function report.suite(plan, found)
   print_overall(found, {})
   say(("x0.8: %s needs 0.8 times the evaluations of the other, in the geometric mean of 50%%, 90%% and all of the way "
     .. "from the baseline to the target, with the interval of resampled seeds. "):format(plan.strategies[1].label)
-    .. notes.overall, "")
+    .. notes.overall(plan), "")
 end
 
 -- The tables of a phase: { matrix, rows, comparisons, seeds, first_seed }, world by world. The heads of columns that
