@@ -34,7 +34,7 @@ example() {
 }
 
 seed=0
-for strategy in hillclimb annealing openevolve random_walk hyperagents; do
+for strategy in adaptive hillclimb annealing openevolve random_walk hyperagents; do
     for example in function-minimization circle-packing; do
         seed=$((seed + 1))
         example $example "$example-$strategy"

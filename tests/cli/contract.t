@@ -104,7 +104,7 @@ apsis run --iterations 1
 is "and no run goes on from it" "$code" 3
 
 cd "$T/live"
-for name in hillclimb random_walk annealing; do
+for name in hillclimb random_walk annealing adaptive; do
     sed "s/name: sum, direction/name: sum, direction/; s/^strategy:.*/strategy: $name/; s/^version: 1/version: 1\nproject: {name: $name}/" manifest.yaml > m && mv m manifest.yaml
     printf 'return function(p, w) return { ["a.txt"] = tostring(w.rng:integer(-9, 9)) } end\n' > provider.lua
     rm -rf logs runs && commit $name && apsis baseline && apsis run --iterations 6

@@ -770,7 +770,7 @@ test("a line whose fields have wrong types is refused", function()
   fs.remove_tree(dir)
 end)
 
-for _, name in ipairs { "hillclimb", "random_walk", "annealing" } do
+for _, name in ipairs { "hillclimb", "random_walk", "annealing", "adaptive" } do
   test(name .. " runs, higher and lower", function()
     for _, way in ipairs { "higher", "lower" } do
       local world = { answers = function(slot) return { edits = { x = slot.number % 3 - 1.5 } } end }

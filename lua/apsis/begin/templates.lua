@@ -23,7 +23,7 @@ metric:
   direction: lower
   target: 0.000001
 
-strategy: {use: hillclimb, options: {patience: 200}}   # `apsis strategies` lists the shipped ones
+strategy: adaptive                                     # `apsis strategies` lists the shipped ones
 provider: {kind: lua, use: mutate.lua}                 # a coding agent instead: {kind: command, preset: claude}
 # a chat model: {kind: chat, base_url: "https://api.openai.com/v1", api_key_env: OPENAI_API_KEY, models: [NAME]}
 budget: {iterations: 200}

@@ -36,7 +36,7 @@ function text.manifest(choice, preset)
   if choice.provider ~= "none" then
     add("provider: {kind: command, %s: %s}", preset and "preset" or "run", yaml(choice.provider))
   end
-  add "strategy: hillclimb # `apsis strategies` lists the others"
+  add "strategy: adaptive # `apsis strategies` lists the others"
   add "budget: {iterations: 20} # also minutes, tokens, usd"
   if choice.links and choice.links[1] then
     add("workspace: {link: %s} # git ignores it; commands see it read-only", list(choice.links))

@@ -5,7 +5,7 @@ local suggest = require "apsis.suggest"
 local suites = {}
 
 -- Worlds that imitate what a model meets when it changes programs.
-suites.policy = { version = 1, seeds = 10, evaluations = 1000, strategies = { "hillclimb", "openevolve" },
+suites.policy = { version = 1, seeds = 10, evaluations = 1000, strategies = { "adaptive", "hillclimb", "openevolve" },
   patient = { hillclimb = true }, -- whose patience becomes the evaluations, so that none ends early
   worlds = {
     "onemax:n=40", -- small steps that all help

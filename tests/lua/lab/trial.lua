@@ -165,7 +165,7 @@ end)
 
 test("a shipped strategy asks for nothing that is not there; a world that does not say what it knows may know all",
   function()
-  for _, name in ipairs { "hillclimb", "openevolve", "annealing", "random_walk" } do
+  for _, name in ipairs { "hillclimb", "openevolve", "annealing", "random_walk", "adaptive" } do
     equal(assert(trial.run { strategy = { use = name }, definition = assert(definition.load "onemax:n=20"), seed = 1,
       evaluations = 60 }).unknown_operators, nil, name)
   end
