@@ -134,11 +134,11 @@ function adaptive.plan(run)
     inspirations = table.move(shown, 1, run.options.inspirations, 1, {}) }
 end
 
-function adaptive.prompt(run, proposal)
-  local fields = { parent = proposal.parents[1], other = "", inspirations = prompt.programs(run, proposal.inspirations) }
-  return prompt.fitted(run, proposal, fields, function()
+function adaptive.prompt(run, made)
+  local fields = { parent = made.parents[1], other = "", inspirations = prompt.programs(run, made.inspirations) }
+  return prompt.fitted(run, made, fields, function()
     local others_text = fields.inspirations ~= "" and "\n## Other good versions\n\n" .. fields.inspirations or ""
-    return prompt.default(run, proposal) .. others_text
+    return prompt.default(run, made) .. others_text
   end)
 end
 
