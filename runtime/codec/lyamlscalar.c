@@ -65,24 +65,16 @@ static bool push_float(lua_State *L, const char *text)
         lua_pushnumber(L, among(text, nan) ? (double)NAN : *text == '-' ? -HUGE_VAL : HUGE_VAL);
         return true;
     }
-    size_t whole = strspn(at, digits), part = 0;
-    at += whole;
-    if (*at == '.') {
-        part = strspn(++at, digits);
-        at += part;
-    }
-    if (whole + part == 0)
-        return false;
+    at += strspn(at, digits);
+    if (*at == '.')
+        at += 1 + strspn(at + 1, digits);
     if (*at == 'e' || *at == 'E') {
         at += at[1] == '-' || at[1] == '+' ? 2 : 1;
-        size_t exponent = strspn(at, digits);
-        at += exponent;
-        if (exponent == 0)
-            return false;
+        at += strspn(at, digits);
     }
     if (*at != '\0')
         return false;
-    if (lua_stringtonumber(L, text) == 0) /* independent of the locale, unlike strtod */
+    if (lua_stringtonumber(L, text) == 0) /* digits are missing; independent of the locale, unlike strtod */
         return false;
     lua_pushnumber(L, lua_tonumber(L, -1));
     lua_remove(L, -2);

@@ -235,6 +235,42 @@ static void in_landlock(struct ap_proc_spec *spec)
     check_all("Landlock, with a network", networked, sizeof networked / sizeof networked[0], spec);
 }
 
+/* Whether a process can make a user namespace with its user in it. */
+static bool has_user_namespaces(void)
+{
+    int status = -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        char map[64];
+        int length = snprintf(map, sizeof map, "%u %u 1", geteuid(), geteuid());
+        int fd = unshare(CLONE_NEWUSER) == 0 ? open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC) : -1;
+        _exit(fd >= 0 && write(fd, map, (size_t)length) == length ? 0 : 1);
+    }
+    waitpid(pid, &status, 0);
+    return status == 0;
+}
+
+/* In a user namespace of its own a command has its user only; where that cannot be written it has none. */
+static void users(struct ap_proc_spec spec)
+{
+    char own[64], ours[64] = "", script[] = "echo $(cat /proc/self/uid_map)", *argv[] = {"sh", "-c", script, NULL};
+    spec.argv = argv;
+    const struct scenario plain = {"nothing", {{0}}, NULL, NULL};
+    spec.mode = AP_PROC_SUBREAPER;
+    if (!outcome(ours, sizeof ours, &plain, &spec) || !has_user_namespaces()) {
+        ok(1, "users # SKIP no user namespaces");
+        return;
+    }
+    snprintf(own, sizeof own, "%u %u 1", geteuid(), geteuid());
+    const struct scenario mapped = {"root's namespaces", {{SYS_clone, 0, WATCHED, EPERM}}, NULL, own},
+                          unmapped = {"a file of users",
+                              {{SYS_clone, 0, WATCHED, EPERM}, {SYS_openat, 2, O_WRONLY | O_CLOEXEC, EACCES}}, NULL,
+                              ours};
+    spec.mode = AP_PROC_WATCHED;
+    check("users", &mapped, &spec);
+    check("users", &unmapped, &spec);
+}
+
 static void without_box(struct ap_proc_spec *spec)
 {
     const char *const all = "text 4 - written put looped";
@@ -273,6 +309,7 @@ static void without_box(struct ap_proc_spec *spec)
     check_all("subreaper, with limits", looked, sizeof looked / sizeof looked[0], &limited);
     spec->mode = AP_PROC_WATCHED;
     check_all("watched", watched, sizeof watched / sizeof watched[0], spec);
+    users(*spec);
 }
 
 int main(void)

@@ -71,13 +71,17 @@ static char *scan(const char *bytes, size_t count)
 }
 
 /* The reason of line 1, or its value in %.17g, or "" if the line is neither. */
-static void line_is(const char *line, size_t count, const char *expected)
+static void fed_line_is(const char *line, size_t count, const char *expected, bool whole)
 {
     struct ap_metric *metric = open_metric();
     struct ap_metric_report report;
     char got[200] = "";
-    feed(metric, line, count);
-    feed(metric, "\n", 1);
+    char block[1000];
+    memcpy(block, line, count);
+    block[count] = '\n';
+    feed(metric, block, whole ? count + 1 : count);
+    if (!whole)
+        feed(metric, "\n", 1);
     if (ap_metric_finish(&report, metric, NULL) != 0)
         abort();
     if (report.sample_count > 0)
@@ -87,9 +91,15 @@ static void line_is(const char *line, size_t count, const char *expected)
     char shown[100] = ""; /* control sequences of a terminal are not printed */
     for (size_t i = 0; i < count && i + 1 < sizeof shown; i++)
         shown[i] = line[i] >= ' ' && line[i] < 127 ? line[i] : '?';
-    ok(strcmp(got, expected) == 0, "%s: is %s%s%s", shown, expected, strcmp(got, expected) != 0 ? ", not " : "",
-        strcmp(got, expected) != 0 ? got : "");
+    ok(strcmp(got, expected) == 0, "%s%s: is %s%s%s", shown, whole ? "" : ", in two parts", expected,
+        strcmp(got, expected) != 0 ? ", not " : "", strcmp(got, expected) != 0 ? got : "");
     ap_metric_close(metric);
+}
+
+static void line_is(const char *line, size_t count, const char *expected)
+{
+    fed_line_is(line, count, expected, false);
+    fed_line_is(line, count, expected, true);
 }
 
 #define IS(line, expected) line_is("" line "", sizeof(line) - 1, expected)
@@ -139,6 +149,11 @@ static void reasons_are_precise(void)
     IS("METRIC a\xc2x=1", "name has byte 0xC2");
     IS("METRIC a-\xb5=1", "name has '-'");
     IS("METRIC aAzZ_.90=x", "not a number: x");
+    IS("METRIC a\xb5=1", "name has byte 0xB5");
+    IS("METRIC a\xc2\xb0=1", "name has byte 0xC2");
+    IS("METRIC a\xc2=1", "name has byte 0xC2");
+    IS("METRIC a\xc2\xb5=1", "1");
+    IS("METRIC \xc2\xb5=1", "1");
     IS("METRIC a@=x", "name has '@'");
     IS("METRIC a[=x", "name has '['");
     IS("METRIC a`=x", "name has '`'");

@@ -343,6 +343,17 @@ test("what a slot takes is held for it, in every kind that is limited, and in no
   equal(opened({ measurements = 9 }, {}), { measurements = 1, machines = 0 })
 end)
 
+test("one more verification on other machines raises what is held to what they cost, and lowers nothing", function()
+  local held = budget.new({ usd = 9 }, { run_totals = {}, totals = { asked = 0, tokens = 0, usd = 0, machines = 0 } },
+    function() return 0 end)
+  local slot = { reserved = { usd = 2 }, machines = { usd = 0.5 }, cost = 0.25 }
+  held:measured(slot)
+  equal(slot.reserved.usd, 2)
+  slot.machines.usd = 3
+  held:measured(slot)
+  equal({ slot.reserved.usd, slot.measurements }, { 3.25, 2 })
+end)
+
 test("what a slot held is given back once", function()
   local held = budget.new({ iterations = 3, tokens = 9 }, { run_totals = {}, totals = { asked = 0, tokens = 0, usd = 0, machines = 0 } },
     function() return 0 end)

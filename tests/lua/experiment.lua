@@ -201,6 +201,32 @@ test("accept: what it may return, and what it may have measured", function()
   equal(requests[4], { repeats = 1, stage = 3, items = { "a" }, split = "s" })
 end)
 
+test("accept has each candidate measured at the stage of its own value", function()
+  local seen = {}
+  local lines = select(4, one([[stage = function(run) if run.experiment == 1 then return false, "enough" end end,
+    accept = function(run, candidate)
+      if #candidate.samples > 1 then return true end
+      return "measure", { ids = { "c0000", "c0001", candidate.id } } end]],
+    { budget = { iterations = 2 }, world = { stage_list = { 1, 2, 5 },
+      answers = function(slot) return { edits = { x = slot.number } } end, measure = function(x, request, _, record)
+      if request.usual then seen[#seen + 1] = record.id .. " " .. request.stage end
+      return { value = x }
+    end } }))
+  equal({ lines[3].outcome, fake.column(lines, "stage") }, { "kept", { 5, 1, 5 } })
+  equal(seen, { "c0000 5", "c0001 1", "c0002 5" })
+end)
+
+test("each hook draws from a stream of its own, learn and init too", function()
+  local source = [[return {
+    init = function(run) run.memory.drawn = { run.rng:random() } end,
+    accept = function(run) return run.rng:random() < 2 end,
+    learn = function(run) table.insert(run.memory.drawn, run.rng:random()) end,
+    plan = function(run) return { parents = { run.baseline }, notes = { drawn = table.concat(run.memory.drawn, " ") } } end }]]
+  local lines, _, engine = fake.run(source, { budget = { iterations = 2 } })
+  local function first(number, hook) return ("%.14g"):format(require("apsis.random").stream(engine.seed, number, hook):random()) end
+  equal(lines[3].notes.drawn, table.concat({ first(0, "init"), first(0, "learn"), first(1, "learn") }, " "))
+end)
+
 test("a candidate in accept has what its line will have, and what it is changed to is not journalled", function()
   local line = one([[accept = function(run, candidate)
       local c, kinds = candidate, {}

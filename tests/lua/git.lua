@@ -544,6 +544,12 @@ test("what a worktree is given is checked, and before a checkout there is nothin
   end
 end))
 
+test("where no folder can be made a worktree cannot be opened", with_worktree(function(_, at, repo)
+  run(at, "touch file; ln -s nowhere link")
+  refused("ENOENT", worktree.open(repo, at .. "/none/wt"))
+  for name, code in pairs { file = "ENOTDIR", link = "ENOENT" } do refused(code, worktree.open(repo, at .. "/" .. name)) end
+end))
+
 test("a worktree follows its repository when that is renewed", with_worktree(function(wt, at, repo, dir)
   wt:checkout("HEAD")
   write(at .. "/a", "other\n")

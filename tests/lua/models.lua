@@ -81,6 +81,23 @@ test("ucb learns from failures and gains, and asks the better one more often", f
   equal(counts.good > 40, true, "good was asked " .. counts.good .. " times of 60")
 end)
 
+test("a gain is rewarded by the median of the sizes of all gains so far", function()
+  local made, rng = models.new(two, "ucb", direction.new { name = "score" }), random.stream "gains"
+  local got, sizes = nil, {}
+  made.arms.learn = function(_, name, reward) got = { name, reward } end
+  for index = 1, 200 do
+    local gain = index % 7 == 0 and sizes[1] or rng:integer(-50, 50) / 8
+    table.insert(sizes, math.abs(gain))
+    local sorted = table.move(sizes, 1, #sizes, 1, {})
+    table.sort(sorted)
+    local middle = #sorted // 2
+    local median = #sorted % 2 == 1 and sorted[middle + 1] or (sorted[middle] + sorted[middle + 1]) / 2
+    made:learn({ outcome = "kept", model = "good", primary_metric = 10 + gain, parents = { "c0000" }, proposal = { model = "good" } },
+      { value_of = function() return 10 end })
+    equal(got, { "good", 1 / (1 + math.exp(-gain / math.max(median, 1e-12))) }, index .. " gains")
+  end
+end)
+
 test("ucb rewards what is better in the metric's direction", function()
   for way, better in pairs { higher = "up", lower = "down" } do
     local moves = { answers = function(slot)

@@ -50,6 +50,12 @@ test("a key that is none is answered with the nearest, or with all", function()
   end
 end)
 
+test("what is given beside the table is left aside", function()
+  equal(assert(process.run({ shell = "echo $A", env = { A = "x" } }, "more", {})).stdout.head, "x\n")
+  local handle = assert(process.start({ argv = { "echo", "y" }, limits = { open_files = 50 } }, { shell = "false" }))
+  equal(assert(handle:wait()).stdout.head, "y\n")
+end)
+
 test("each key has its type, and a value that is out of range is refused", function()
   local function refused(more, pattern)
     local spec = { shell = "true" }

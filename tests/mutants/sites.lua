@@ -1,7 +1,7 @@
 -- sites: the places of a source file that can be changed, and how: each change is one that a mistake could make. Left
 -- alone are strings and comments; sizes, which are constants above 64 and those of arrays and new tables; -2 for -1;
 -- index 0 of Lua's stack for 1 or -1, which is not defined; 0 for the 1 where a plain find begins, which is the same;
--- other numbers for true; and what is done when memory runs out or is freed (which `make faults` and `make asan` look
+-- other numbers for true; the 0 that a descriptor of the cage is compared with, as it opens none below 4; and what is done when memory runs out or is freed (which `make faults` and `make asan` look
 -- after).
 local sites = {}
 
@@ -61,6 +61,15 @@ local function without_sizes(line)
   if line:find "^%s+return " or line:find "^%s+else " then return line end
   if not line:find "^%s+[%a_][%w_ ]* %*?[%a_][%w_]*%b[]" then return line end
   return (line:gsub("^%s+[%a_][%w_ ]* %*?[%a_][%w_]*%b[]", blank):gsub(", %*?[%a_][%w_]*%b[]", blank))
+end
+
+-- The line without what its descriptors are compared with.
+local function without_descriptors(line)
+  local function blank(text) return (text:gsub(".", " ")) end
+  for _, name in ipairs { "fd", "tty", "tree", "memory", "trees%[i%]" } do
+    line = line:gsub("%f[%w_]" .. (name == "fd" and "[%w_.]*fd" or name) .. " [<>]=? 0%f[^%w]", blank)
+  end
+  return line
 end
 
 -- Whether an index of Lua's stack follows, of which 0 is not one.
@@ -131,6 +140,7 @@ function sites.of(path, text)
       list[#list + 1] = { path = path, number = number, kind = kind, from = base + from, to = base + to - 1, new = new }
     end
     local following = plain:match("^[^\n]*", start) or ""
+    if path:find "^runtime/cage/" then line = without_descriptors(line) end
     local left_alone = not line:find "%S" or line:find "^%s*#" or line:find "^%s*enum" or line:find "^static const"
     if not left_alone and not is_of_memory(line, following, text:sub(base + 1, start - 2)) then
       for _, swap in ipairs(swaps[language]) do
