@@ -1,8 +1,8 @@
 -- sites: the places of a source file that can be changed, and how: each change is one that a mistake could make. Left
 -- alone are strings and comments; sizes, which are constants above 64 and those of arrays and new tables; -2 for -1;
 -- index 0 of Lua's stack for 1 or -1, which is not defined; 0 for the 1 where a plain find begins, which is the same;
--- other numbers for true; the 0 that a descriptor of the cage is compared with, as it opens none below 4; and what is done when memory runs out or is freed (which `make faults` and `make asan` look
--- after).
+-- other numbers for true; the 0 that a descriptor of the cage is compared with, as it opens none below 4; and what is
+-- done when memory runs out or is freed (which `make faults` and `make asan` look after).
 local sites = {}
 
 -- The text with its strings and comments blanked, byte for byte; newlines stay.
