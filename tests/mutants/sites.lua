@@ -116,7 +116,8 @@ local function statements(add, line, following, language)
   if first then add("removed error check", first, last, "false") end
 end
 
-local function is_of_memory(line, following, shown)
+local function is_of_memory(line, preceding, following, shown)
+  if preceding:find "alloc%(" and line:find "^%s+if %([%w_>*-]+ == NULL%)$" then return true end
   if shown:find("out of memory", 1, true) then return true end
   for _, word in ipairs { "out_of_memory", "OUT_OF_MEMORY", "no_memory", "grow%(", "ENOMEM", "NO_MEMORY", "ap_buf_add",
     "ap_buf_reserve", "err_memory", "alloc%(", "dup%(", "asprintf", "[fF]ree%(", "Delete%(", "dispose%(",
@@ -129,7 +130,7 @@ end
 -- Every change of a file: a list of { path, number (of the line), kind, from, to (bytes of the text), new }.
 function sites.of(path, text)
   local language = path:match "%.(c)$" or "lua"
-  local list, plain, start, number = {}, masked(text, language), 1, 0
+  local list, plain, start, number, preceding = {}, masked(text, language), 1, 0, ""
   for line in (plain .. "\n"):gmatch "([^\n]*)\n" do
     number = number + 1
     local base = start - 1
@@ -142,13 +143,14 @@ function sites.of(path, text)
     local following = plain:match("^[^\n]*", start) or ""
     if path:find "^runtime/cage/" then line = without_descriptors(line) end
     local left_alone = not line:find "%S" or line:find "^%s*#" or line:find "^%s*enum" or line:find "^static const"
-    if not left_alone and not is_of_memory(line, following, text:sub(base + 1, start - 2)) then
+    if not left_alone and not is_of_memory(line, preceding, following, text:sub(base + 1, start - 2)) then
       for _, swap in ipairs(swaps[language]) do
         for from, to in line:gmatch(swap[2]) do add(swap[1], from, to, swap[3]) end
       end
       constants(add, line, language)
       statements(add, line, following, language)
     end
+    preceding = line
   end
   return list
 end
