@@ -429,6 +429,35 @@ static void test_group(void)
     ap_proc_close(proc);
 }
 
+/* Asked to end within a minute, and then at once: the shorter grace counts, whichever comes first. */
+static void test_graces(void)
+{
+    char *argv[] = {"sh", "-c", "trap '' TERM; echo; while :; do sleep 0.1; done", NULL};
+    struct ap_proc_spec spec = spec_of(argv);
+    const long long graces[][2] = {{60000, 100}, {100, 60000}};
+    for (int i = 0; i < 2; i++) {
+        struct ap_proc *proc = NULL;
+        struct ap_proc_result result = {0};
+        struct ap_err err = {0};
+        ok(ap_proc_start(&proc, &spec, &err) == 0, "a command that ignores SIGTERM");
+        for (int j = 0; j < 2; j++) {
+            for (int k = 0; k < 50; k++) {
+                ap_proc_step(proc, NULL, 0);
+                poll(NULL, 0, 10);
+            }
+            if (!ap_proc_done(proc))
+                ap_proc_stop(proc, graces[i][j]);
+        }
+        for (int k = 0; k < 2000 && !ap_proc_done(proc); k++) {
+            ap_proc_step(proc, NULL, 0);
+            poll(NULL, 0, 10);
+        }
+        ok(ap_proc_done(proc) && ap_proc_result(&result, proc, &err) == 0 && result.signal == SIGKILL,
+            "ends when the shorter of two graces is over, the %s", i == 0 ? "second" : "first");
+        ap_proc_close(proc);
+    }
+}
+
 /* Processes that do not end send no signal by which their number would be looked at. */
 static void test_many(enum ap_proc_mode mode)
 {
@@ -498,6 +527,7 @@ int main(int argc, char **argv)
     test_zero();
     test_stopped();
     test_group();
+    test_graces();
     test_many(AP_PROC_WATCHED);
     test_many(AP_PROC_SUBREAPER);
     test_privileges();
