@@ -94,12 +94,14 @@ SECONDS ?= 60
 hall: all ## run the hall of results and print its table (SEEDS=3 SECONDS=60 ONLY="NAME ..."); an hour
 	@SEEDS=$(or $(SEEDS),3) SECONDS=$(SECONDS) $(if $(ONLY),ONLY="$(ONLY)") $(BUILD)/apsis exec examples/hall/hall.lua
 
-# What each strategy achieves in 500 evaluations; none stops early out of patience.
+# What each of these strategies achieves in 500 evaluations; none stops early out of patience.
 LAB_WORLDS := onemax:n=60 onemax:n=60,noise=gaussian leadingones:n=30 sphere:d=5,precision=0.01 \
     rastrigin:d=5,precision=10 rosenbrock:d=3,precision=1 ackley:d=5,precision=3 nk:n=20,k=4 kmodule:modules=6 proposer
 
-lab: all ## compare the shipped strategies on synthetic worlds in one table; a minute on two cores at most
-	@$(BUILD)/apsis lab $(addprefix --world ,$(LAB_WORLDS)) --seeds 30 --evaluations 500 --set hillclimb.patience=500 \
+LAB_STRATEGIES := annealing hillclimb hyperagents openevolve random_walk
+
+lab: all ## compare five shipped strategies on synthetic worlds in one table; a minute on two cores at most
+	@$(BUILD)/apsis lab $(LAB_STRATEGIES) $(addprefix --world ,$(LAB_WORLDS)) --seeds 30 --evaluations 500 --set hillclimb.patience=500 \
 	    --set annealing.steps=500 --overview
 
 lab-noise: all ## the figures of lua/apsis/noise/acceptance.md: candidates kept under noise (RUNS=1000)

@@ -50,7 +50,7 @@ end)
 
 test("a name is that of a shipped strategy; a path begins at the folder or the root", function()
   local shipped = contract.shipped()
-  equal({ shipped[1], #shipped > 3 }, { "adaptive", true })
+  equal({ shipped[1], #shipped > 3 }, { "adaevolve", true })
   refused("", ('no strategy "hilclimb"; shipped: %s; or give a path that ends in .lua; did you mean "hillclimb"?'):format(
     table.concat(shipped, ", ")), nil, "hilclimb")
   local by_name = assert(load_source("", nil, "hillclimb"))
