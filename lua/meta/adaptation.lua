@@ -1,6 +1,6 @@
 ---@meta apsis.adaptation
--- How hard to search on each island, and which island to go to next: the rules of AdaEvolve (AdaEvolve: Adaptive LLM
--- Driven Zeroth-Order Optimization, arXiv:2602.20133). An island's signal G fades by 0.9 and rises by 0.1 times the
+-- How hard to search on each island, and which island to go to next: the rules of AdaEvolve (AdaEvolve: Adaptive
+-- LLM-Driven Zeroth-Order Optimization, arXiv:2602.20133). An island's signal G fades by 0.9 and rises by 0.1 times the
 -- square of each improvement, as a share of the island's best; its intensity is low + (high - low) / (1 + sqrt(G)).
 -- Rewards are shares of the best of all islands, and fade, too. Scores are oriented: higher is better.
 
