@@ -101,7 +101,7 @@ function programs.uncommitted(world, path, commit)
     if not real or real:sub(1, #world.root + 1) == world.root .. "/" then return nil end
     return ("%s is outside the repository, so commands do not have it: name it by its full path, %s"):format(path, real)
   end
-  if not world.repo or not fs.stat(world.dir .. "/" .. path) or world:read({ commit = commit or world.head }, path)
+  if not world.repo or not fs.stat(world.dir .. "/" .. path) or world:file({ commit = commit or world.head }, path)
     or world.broken then -- unreadable, which ends the run with its own message
     return nil
   end
@@ -111,7 +111,7 @@ function programs.uncommitted(world, path, commit)
   for _, carried in ipairs(world.carried or {}) do
     if carried.path == path then return nil end
   end
-  if commit and commit ~= world.head and world:read({ commit = world.head }, path) then
+  if commit and commit ~= world.head and world:file({ commit = world.head }, path) then
     return ("%s is committed, but not in the baseline's commit, where candidates start: `apsis baseline --again` "
       .. "starts from HEAD"):format(path)
   end

@@ -37,7 +37,9 @@ function reading:file(record, path)
   return text, mode, code
 end
 
+-- The same for strategies and prompts, which have no file that is sealed (a room's method).
 function reading:read(record, path)
+  if self.is_sealed and self:is_sealed(path) then return nil, path .. " is sealed", "ENOENT" end
   local text, message, code = self:file(record, path)
   if text then return text end
   return nil, message, code

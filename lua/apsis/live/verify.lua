@@ -187,10 +187,11 @@ function Job:cases(request)
     wanted = {}
     for _, id in ipairs(request.items) do wanted[id] = true end
   end
-  local found = {}
+  local found, sealed = {}, {}
+  for _, path in ipairs(self.place.without or {}) do sealed[self.world:project_path(path)] = true end
   for _, path in ipairs(self.world:files_of(self.record)) do
     for _, pattern in ipairs(patterns) do
-      if fs.glob_match(pattern, path) and (not wanted or wanted[path]) then
+      if fs.glob_match(pattern, path) and (not wanted or wanted[path]) and not sealed[path] then
         found[#found + 1] = path
         break
       end
@@ -292,7 +293,7 @@ end
 -- pass_env }, key: its name; watch: notice moved folders.
 function verify.job(world, slot, record, request, own, key, watch)
   local place = world.executor:prepare { commit = record.commit, number = slot.number, parent = slot.parent_commit,
-    own = own, key = key, watch = watch }
+    own = own, key = key, watch = watch, without = world.withheld and world:withheld(record) or nil }
   local scratch, env, extractor = place.scratch, place.env, world.manifest.metric.extractor
   env.APSIS_CANDIDATE, env.GOALSEEK_RUN_DIR, env.GOALSEEK_PROJECT_ROOT = record.id, scratch, place.dir
   env.APSIS_METRICS, env.APSIS_ARTIFACTS = place.metrics, place.artifacts

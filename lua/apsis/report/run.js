@@ -80,6 +80,7 @@ function header(page, data) {
   page.append(facts([
     [ "best", best ? number(best.value) : NO_VALUE, best ? best.id : "no candidate has a value yet" ],
     isOfBest(data) ? gainFact(data) : deltaFact(data),
+    ...list(data.more).map(one => [ one.label, one.value, one.detail ]),
     known(data.target) ? [ "target", number(data.target) ] : null,
     [ "experiments", number(data.experiments), number(data.kept) + " kept" ],
     known(data.totals.tokens) && data.totals.tokens > 0 ? [ "tokens", number(data.totals.tokens) ] : null,

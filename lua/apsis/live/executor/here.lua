@@ -97,8 +97,9 @@ local TICK_S <const> = 0.01 -- of the clock that file times are taken from, at m
 
 -- Adds to a checkout what the commit lacks: ignored files that the manifest names, and linked directories. Their stamps
 -- by path. A write afterwards is in a later tick.
-local function bring_along(world, into, without_hidden)
-  local brought = {}
+local function bring_along(world, into, without_hidden, without)
+  local brought, left_out = {}, {}
+  for _, path in ipairs(without or {}) do left_out[path] = true end
   local function bring(path, make)
     local target = into .. "/" .. path
     fs.mkdir(target:match("^(.*)/[^/]*$"))
@@ -106,7 +107,7 @@ local function bring_along(world, into, without_hidden)
     brought[path] = stamp_of(target)
   end
   for _, carried in ipairs(world.carried or {}) do
-    if not (without_hidden and carried.mode == "hidden") then
+    if not (without_hidden and carried.mode == "hidden") and not left_out[world:repository_path(carried.path)] then
       bring(carried.path, function(target, source) return fs.write(target, world:need(fs.read(source))) end)
     end
   end
@@ -135,7 +136,8 @@ function Here:prepare(wanted)
   local world = self.world
   local space = world:need(self.pool:take(wanted.kind or "verify"))
   local place = setmetatable({ here = self, world = world, space = space, tree = space.tree, root = space.dir,
-    wanted = wanted, dir = space.dir .. (world.prefix ~= "" and "/" .. world.prefix or "") }, Place)
+    wanted = wanted, without = wanted.without,
+    dir = space.dir .. (world.prefix ~= "" and "/" .. world.prefix or "") }, Place)
   place:again()
   return place
 end
@@ -145,8 +147,8 @@ function Place:again()
   local spaces, space, wanted, world = self.here.pool, self.space, self.wanted, self.world
   world:need(spaces:mend(space))
   if wanted.commit then
-    world:need(spaces:checkout(space, wanted.commit, { hide = wanted.hide }))
-    self.brought = bring_along(world, self.dir, wanted.hide ~= nil)
+    world:need(spaces:checkout(space, wanted.commit, { hide = wanted.hide or wanted.without }))
+    self.brought = bring_along(world, self.dir, wanted.hide ~= nil, wanted.without)
   end
   self.tree = space.tree
   self.scratch = world:need(spaces:scratch(space))

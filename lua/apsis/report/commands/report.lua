@@ -8,6 +8,7 @@ local page = require "apsis.report.page"
 local picture = require "apsis.report.picture"
 local process = require "apsis.process"
 local reader = require "apsis.live.reader"
+local rooms = require "apsis.core.rooms"
 local runs = require "apsis.report.run"
 local show = require "apsis.cli.table"
 local standing = require "apsis.live.standing"
@@ -38,6 +39,10 @@ local function gather(dir)
     reason = type(self.last.reason) == "string" and self.last.reason or nil,
     strategy = history.newest and history.newest.strategy })
   if not data then return nil, refused, 3 end
+  for _, fact in rooms.each "report_fact" do
+    data.more = data.more or json.array()
+    data.more[#data.more + 1] = fact(self)
+  end
   data.picture = history.best and picture.of(self.home, self:run_dir(history.best):sub(#self.home + 2), history.best)
   return data, self
 end
