@@ -343,7 +343,7 @@ static uint64_t word_at(const unsigned char *bytes)
 
 uint64_t ap_state_digest(const char *text, size_t length)
 {
-    const uint64_t factor = 0x9E3779B97F4A7C15; /* 2^64 divided by the golden ratio: odd, so multiplying loses nothing */
+    const uint64_t factor = 0x9E3779B97F4A7C15; /* odd, so multiplying loses nothing: 2^64 by the golden ratio */
     uint64_t hash = length;
     for (size_t at = 0; at < length; at += 32) {
         unsigned char block[32] = {0};

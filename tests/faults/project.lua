@@ -133,7 +133,7 @@ function project.gap_problem(dir, env, lines)
 end
 
 -- nil, or what is wrong with the repository: a ref that is not its line's commit, a branch that is not at the best, git fsck.
-function project.repository_problem(dir, env, lines)
+local function problem_now(dir, env, lines)
   local code, output = project.command(dir, env, { "git", "for-each-ref", "--format=%(objectname) %(tree) %(refname)" })
   if code ~= 0 then return "git for-each-ref: " .. output end
   local refs, trees = {}, {}
@@ -152,6 +152,16 @@ function project.repository_problem(dir, env, lines)
   end
   code, output = project.command(dir, env, { "git", "fsck", "--strict", "--no-dangling", "--no-progress" })
   if code ~= 0 then return "git fsck: " .. output end
+end
+
+-- The same. Beside git gc, git fsck may miss a pack that gc has just replaced: what is wrong stays wrong.
+function project.repository_problem(dir, env, lines)
+  local problem
+  for _ = 1, os.getenv "BESIDE_GC" and 10 or 1 do
+    problem = problem_now(dir, env, lines)
+    if not problem then return nil end
+  end
+  return problem
 end
 
 -- Runs main in a folder of its own, and ends the program: 0 where it says that all held.
