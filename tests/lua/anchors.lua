@@ -209,7 +209,7 @@ test("killed at any moment, every candidate is reachable, and the next sweep tha
   for turn = 1, 8 do
     run(parent, "rm -rf copy; cp -a repo copy")
     local copy = parent .. "/copy"
-    killed = killed + (sweep_apart(copy, 0.012 * turn):find "137" and 1 or 0)
+    killed = killed + (sweep_apart(copy, 0.002 * 1.7 ^ turn):find "137" and 1 or 0)
     local reachable = run(copy, "git rev-list --glob='refs/apsis/p/*' --glob='refs/apsis-anchors/p/*' | sort")
     for id in candidates:gmatch "%x+" do assert(reachable:find(id, 1, true), "turn " .. turn .. ": lost " .. id) end
     is_whole(copy)
