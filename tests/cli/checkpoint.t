@@ -97,7 +97,7 @@ changed "replaced by a copy of itself" "cp $journal $T/copy; mv $T/copy $journal
 changed "cut by its last line" "truncate -s -\"\$(tail -n 1 $journal | wc -c)\" $journal"
 changed "cut and written again in place" "cp $journal $T/copy; cat $T/copy >$journal"
 changed "longer, though no run goes on" \
-    "tail -n 1 $journal | sed 's/\"experiment\":[0-9]*/\"experiment\":99/; s/\"candidate\":\"c[0-9]*\"/\"candidate\":\"c0099\"/' >$T/more; cat $T/more >>$journal"
+    "tail -n 1 $journal | sed 's/\"experiment\":[0-9]*/\"experiment\":99/; s/\"candidate\":\"c[0-9]*\"/\"candidate\":\"c0099\"/' >$T/more; cat $T/more >>$journal; git update-ref refs/apsis/tiny/c0099 refs/apsis/tiny/c0010"
 
 # passed_over NAME COMMAND: the checkpoint is changed so, and nobody says a word.
 passed_over() {
