@@ -13,7 +13,7 @@ c() { git rev-parse "refs/apsis/tiny/c000$1"; }
 
 unseen() { # WHEN
     local view
-    for view in status log "report --json" "run --iterations 1 -q" status; do
+    for view in status "run --iterations 1 -q" status; do
         apsis $view
         is "$1: $view" "$code $err" "0 "
     done
@@ -27,11 +27,13 @@ for change in "update-ref refs/apsis/tiny/c0002 $(c 4)/2 names another commit" "
     again
     command=${change%/*} words=${change##*/}
     git $command
-    for view in status log "run --iterations 1 -q" status "report --json"; do
+    for view in status "run --iterations 1 -q" status; do
         apsis $view
         is "$command: $view: exit" "$code" 0
         like "$command: $view" "$err" "refs/apsis/tiny/c000$words: somebody changed it; .git update-ref"
     done
+    apsis apply --dry-run
+    like "$command: apply" "$err" "refs/apsis/tiny/c000$words: somebody changed it"
     apsis status --json
     like "$command: as JSON" "$(json altered)" "refs/apsis/tiny/c000$words"
     is "$command: the best" "$(json best.candidate)" c0005

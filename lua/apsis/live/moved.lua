@@ -1,5 +1,5 @@
 -- moved: the candidates' refs and the run's branch as git has them, compared with the journal, so that what somebody
--- moved or removed beside apsis is shown. Reads only. Called by reader and running.
+-- moved or removed beside apsis is shown. Reads only. Called by reader, standing, running.
 local branch = require "apsis.live.branch"
 
 local moved = {

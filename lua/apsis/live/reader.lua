@@ -87,19 +87,28 @@ function Reader:fold()
   self.last, self.remark = note.read(self.home)
   if not ok then return nil, message, 3 end
   local journal = self.session.journal
-  local sealed, own = journal and journal.seal, self.has_journal
+  local sealed = journal and journal.seal
   self.lines_altered = sealed and sealed:problem(self.history.count)
-  for _, problem in ipairs { self.lines_altered or false, own and allowance.problem(self.home, self.last) or false,
-    own and self:with_repository(moved.ref, self.refs, self.history) or false } do
-    self.altered = self.altered or problem or nil
-    if problem then self.session:say(problem) end
-  end
+  self:note_altered(self.lines_altered)
+  self:note_altered(self.has_journal and allowance.problem(self.home, self.last))
   local given, metric = self.metric, self.history.metric
   if metric ~= given then
     self.metric = metric
     reader.say_metric(self.session, given, metric)
   end
   return true
+end
+
+-- problem: what somebody changed beside apsis; nil or false if nothing.
+function Reader:note_altered(problem)
+  self.altered = self.altered or problem or nil
+  if problem then self.session:say(problem) end
+end
+
+-- Looks for refs that somebody moved; for commands that open the repository anyway, as that takes longer than all else
+-- that a reader does.
+function Reader:check_refs()
+  self:note_altered(self.has_journal and self:with_repository(moved.ref, self.refs, self.history))
 end
 
 -- Configured and folded. reader | nil, message, code.

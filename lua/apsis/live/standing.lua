@@ -76,6 +76,7 @@ end
 
 -- What there is to report of the loop, as JSON has it.
 function standing.facts(self)
+  self:check_refs()
   local history, last = self.history, self.last
   local pid, since = lock.holder(self.home)
   local spent = budget_of(self, pid ~= nil)

@@ -100,6 +100,7 @@ function apply.run(args)
   args.way = args.merge and "merge" or args.commits and "commits" or "squash"
   local self, message, code = reader.with_lines(args.directory)
   if not self then return code, message .. reader.misplaced(args.id) end
+  self:check_refs()
   if self.lines_altered and not args.force and not args.dry_run then
     return 5, "nothing was applied, as the journal may name another candidate than was measured: see above; --force "
       .. "applies it all the same"
