@@ -12,7 +12,7 @@ cp -r . "$T/good"
 # found WHAT WORDS: run, status and report warn with these words, now and after more lines; the remedy ends that.
 found() {
     local view
-    for view in "status" "report --json" "log" "run --iterations 1 -q" "status" "run --iterations 1 -q" "show 1"; do
+    for view in "status" "report --json" "log" "run --iterations 1 -q" "status" "run --iterations 1 -q" "show 1" replay; do
         apsis $view
         is "$1: $view: exit" "$code" 0
         like "$1: $view" "$err" "logs/results.jsonl:? ?$2.*restore the file from a backup.*remove .apsis/digests"
@@ -211,6 +211,16 @@ rm .apsis/digests
 sed -i '2s/"primary_metric":1/"primary_metric":0.5/' $journal
 unseen old
 is "one for each line" "$(wc -l <.apsis/digests)" "$(lines)"
+end_item
+
+item "what a run has folded for readers decides nothing: apply and split read the journal"
+cp -r "$T/good" "$T/fold" && cd "$T/fold" || exit 1
+ok "another best" grep -q '"best":{"at":5' .apsis/fold
+sed -i 's/"best":{"at":5/"best":{"at":3/' .apsis/fold
+apsis apply --dry-run --json
+is "apply" "$(json candidate)" c0004
+apsis split --dry-run --json
+is "split" "$(json candidate)" c0004
 end_item
 
 item "git clean, a new journal and a clone are no change"

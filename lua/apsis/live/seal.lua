@@ -73,6 +73,7 @@ end
 -- The same of a project's journal as it is now, read again.
 function seal.problem(home)
   local self, count = seal.open(home), 0
+  if not self.there then return nil end
   local following, _, _, handle = state.lines(home .. "/logs/results.jsonl")
   if not following then return nil end
   local _ <close> = handle

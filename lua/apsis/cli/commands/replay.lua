@@ -9,6 +9,7 @@ local proposals = require "apsis.core.proposal"
 local reader = require "apsis.live.reader"
 local recordings = require "apsis.core.recording"
 local rooms = require "apsis.core.rooms"
+local seal = require "apsis.live.seal"
 local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
 
@@ -223,6 +224,7 @@ function replay.run(args)
   if not ok then return code, message end
   ok, message, code = session.steps(self, "load_strategy", "read_journal")
   if not ok then return code, message end
+  self:note_altered(seal.problem(self.home))
   take_recorded_metric(self)
   local others = not args.at and not args.check and (args.strategy or #(args.set or {}) > 0)
   if others and not rooms.has "replay" then
