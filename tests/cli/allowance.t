@@ -48,11 +48,20 @@ found() {
     unseen "after it"
     end_item
 }
-found "a larger budget" 'sed -i s/\"iterations\":5/\"iterations\":300/ logs/state.json' "run 1 has another budget there"
-found "another kind of budget" 'sed -i "s/\"iterations\":5/&,\"minutes\":3/" logs/state.json' "run 1 has another budget there"
+found "a larger budget" 'sed -i s/\"iterations\":5/\"iterations\":300/ logs/state.json' "run 1 has another budget or driver there"
+found "another kind of budget" 'sed -i "s/\"iterations\":5/&,\"minutes\":3/" logs/state.json' "run 1 has another budget or driver there"
 found "a state file that was removed" 'rm logs/state.json' "apsis wrote run 1 there, and it has (none|run 2)"
 found "an empty state file" ': >logs/state.json' "apsis wrote run 1 there, and it has (none|run 2)"
 found "another run" 'sed -i s/\"run\":1/\"run\":7/ logs/state.json' "apsis wrote run 1 there, and it has run [78]"
+
+item "who drives the run is found out, also after a run that took its budget"
+again
+sed -i 's/"driven":true/"driven":false/' logs/state.json
+for view in status "run --iterations 1" status; do
+    apsis $view
+    like "$view" "$err" "logs/state.json: .*remove .apsis/run"
+done
+end_item
 
 item "a run goes on and ends without a warning"
 again
@@ -78,7 +87,7 @@ done
 again ended
 sed -i 's/"status":"finished"/"status":"waiting"/; s/"iterations":5/"iterations":9/' logs/state.json
 submit
-like "with another budget" "$err" "run 1 has another budget there"
+like "with another budget" "$err" "run 1 has another budget or driver there"
 again ended
 submit --new-run
 is "another run by a person" "$code" 0

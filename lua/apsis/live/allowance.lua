@@ -15,8 +15,8 @@ local FILE <const> = "/.apsis/run"
 local REMEDY <const> = "; its budget may be another one than it began with: restore the file from a backup, or, if the "
   .. "change is meant, remove .apsis/run"
 
-local function digest_of(run, limits)
-  local parts = {}
+local function digest_of(run, limits, driven)
+  local parts = { driven and "driven" or nil }
   for kind, amount in pairs(limits) do parts[#parts + 1] = ("%s=%.17g"):format(kind, amount) end
   table.sort(parts)
   return state.digest(("%d %s"):format(run, table.concat(parts, " ")))
@@ -34,8 +34,8 @@ local function difference(home, last)
   if last.run ~= run then
     return ("logs/state.json: apsis wrote run %d there, and it has %s: somebody changed or removed it, or the power "
       .. "failed%s"):format(run, last.run and "run " .. last.run or "none", REMEDY)
-  elseif digest_of(run, last.limits or {}) ~= digest then
-    return ("logs/state.json: run %d has another budget there than apsis wrote%s"):format(run, REMEDY)
+  elseif digest_of(run, last.limits or {}, last.driven) ~= digest then
+    return ("logs/state.json: run %d has another budget or driver there than apsis wrote%s"):format(run, REMEDY)
   end
 end
 
@@ -63,10 +63,10 @@ function Allowance:begin()
   if not self.problem then allowance.forget(self.home) end
 end
 
--- The state file has the run; word: "goes_on" or "ended".
-function Allowance:note(run, limits, word)
+-- The state file has the run, and whether an agent drives it; word: "goes_on" or "ended".
+function Allowance:note(run, limits, driven, word)
   if self.problem then return end
-  if not state.replace(self.home .. FILE, ("%d %s %s\n"):format(run, digest_of(run, limits), word)) then
+  if not state.replace(self.home .. FILE, ("%d %s %s\n"):format(run, digest_of(run, limits, driven), word)) then
     allowance.forget(self.home)
   end
 end

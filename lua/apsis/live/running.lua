@@ -244,7 +244,8 @@ function running.experiments(self, spec)
   collectgarbage("setpause", GARBAGE_PAUSE)
   local before, outcomes_before = engine.history.count, {}
   for name, count in pairs(engine.history.outcomes) do outcomes_before[name] = count end
-  if pcall(note.write, note) then self.allowance:note(number, limits, "goes_on") end -- else the run ends soon
+  local noted = pcall(note.write, note) -- else the run ends soon
+  if noted then self.allowance:note(number, limits, note.driven, "goes_on") end
   local outcome
   outcome, message, code = engine:run { run_number = number, unfinished = unfinished, numbering = numbering }
   self.world.keeping:finish()
@@ -257,7 +258,7 @@ function running.experiments(self, spec)
   end
   note:save(engine, outcome.interrupted and "interrupted" or outcome.waiting and "waiting" or "finished",
     outcome.reason)
-  if not outcome.interrupted and not outcome.waiting then self.allowance:note(number, limits, "ended") end
+  if not outcome.interrupted and not outcome.waiting then self.allowance:note(number, limits, note.driven, "ended") end
   return result_of(self, outcome, before, outcomes_before)
 end
 
