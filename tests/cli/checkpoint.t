@@ -41,9 +41,18 @@ same() {
     done
 }
 
+# Gives the checkpoint, which was edited, the digest of what it has now.
+cat >"$T/sign.lua" <<'END'
+local fs, state = require "apsis.fs", require "apsis.state"
+local text = fs.read(".apsis/fold"):sub(1, -17)
+assert(fs.write(".apsis/fold", text .. state.digest(text)))
+END
+sign() { "$APSIS" exec "$T/sign.lua"; }
+
 # The checkpoint lies from here on, so that one sees whether it is believed: it tells of five baselines.
 lie() {
     sed -i 's/"baseline":[12]\([,}]\)/"baseline":5\1/' .apsis/fold
+    sign
     ok "there is a checkpoint" grep -aq '"baseline":5' .apsis/fold
 }
 
@@ -118,9 +127,10 @@ passed_over "torn in its first line" 'truncate -s 40 .apsis/fold'
 passed_over "torn in the middle" 'truncate -s 4500 .apsis/fold'
 passed_over "torn at its end" 'truncate -s -1 .apsis/fold'
 passed_over "of random bytes" 'head -c 5000 /dev/urandom >.apsis/fold'
-passed_over "of another version" 'sed -i "1s/\"apsis\":\"[^\"]*\"/\"apsis\":\"9.9.9\"/" .apsis/fold'
-passed_over "of wrong types" 'sed -i "s/\"since_best\":[0-9]*/\"since_best\":\"x\"/" .apsis/fold'
-passed_over "of a line that is not there" 'sed -i "s/\"at\":[0-9]*/\"at\":77777/g" .apsis/fold'
+passed_over "edited" 'sed -i "s/\"baseline\":5/\"baseline\":7/" .apsis/fold'
+passed_over "of another version" 'sed -i "1s/\"apsis\":\"[^\"]*\"/\"apsis\":\"9.9.9\"/" .apsis/fold; sign'
+passed_over "of wrong types" 'sed -i "s/\"since_best\":[0-9]*/\"since_best\":\"x\"/" .apsis/fold; sign'
+passed_over "of a line that is not there" 'sed -i "s/\"at\":[0-9]*/\"at\":77777/g" .apsis/fold; sign'
 
 item "the manifest has another epsilon: what was folded by the old one is passed over"
 made epsilon

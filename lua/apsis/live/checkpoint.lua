@@ -1,7 +1,7 @@
 -- checkpoint: .apsis/fold: what the fold of the journal had come to at some line. Who only reads a long journal goes on
 -- from there. Whoever appends to the journal writes it; a reader never does. The journal is the truth: a checkpoint
--- that is missing, torn, of another version or of another journal is passed over without a word. Called by reader and
--- running.
+-- that is missing, torn, edited, of another version or of another journal is passed over without a word. Called by
+-- reader and running.
 local fs = require "apsis.fs"
 local history = require "apsis.core.history"
 local host = require "apsis.host"
@@ -16,6 +16,7 @@ local Checkpoint = {}
 Checkpoint.__index = Checkpoint
 
 local EVERY, TAIL = 4096, 4096 -- lines between two; bytes of the journal that must still be there before the line
+local DIGEST <const> = 16 -- bytes at the end: the digest of all before
 
 local function path_in(home)
   return home .. "/.apsis/fold"
@@ -30,8 +31,9 @@ end
 
 -- The first line of a checkpoint of this version, the text, and where in it the journal's tail begins; or nil.
 local function read(home)
-  local text = fs.read(path_in(home))
-  local stop = text and text:find("\n", 1, true)
+  local bytes = fs.read(path_in(home)) or ""
+  local text = bytes:sub(1, -DIGEST - 1)
+  local stop = state.digest(text) == bytes:sub(-DIGEST) and text:find("\n", 1, true)
   local head = stop and json.decode(text:sub(1, stop - 1), true)
   if type(head) ~= "table" or head.apsis ~= host.version or math.type(head.size) ~= "integer"
     or math.type(head.tail) ~= "integer" or head.tail < 0 or math.type(head.lines) ~= "integer" then return nil end
@@ -89,7 +91,8 @@ function Checkpoint:write(folded)
   local head = { apsis = host.version, lines = count, ino = stat.ino, size = size, ctime = stat.ctime, tail = #tail }
   local parts = { json.encode(head), "\n", tail }
   packed.add(parts, folded)
-  if state.replace(path_in(self.home), table.concat(parts), { sync = true }) then self.written = count end
+  local text = table.concat(parts)
+  if state.replace(path_in(self.home), text .. state.digest(text), { sync = true }) then self.written = count end
 end
 
 -- Lines were folded, every one of them without a fault.

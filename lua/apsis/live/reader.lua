@@ -66,8 +66,7 @@ local function find_history(self)
     self.has_journal = true
     local sealed = seal.open(self.home)
     opened.journal.seal = sealed.there and sealed or nil -- else there is nothing to compare with
-    return self.whole and history.new(self.metric, opened.journal, own_branch)
-      or checkpoint.history(self.home, opened.journal, self.metric, own_branch)
+    return checkpoint.history(self.home, opened.journal, self.metric, own_branch)
   end
   opened.journal = rooms.first("stored_journal", self)
   return history.new(self.metric, opened.journal, own_branch)
@@ -112,12 +111,10 @@ function Reader:check_refs()
   self:note_altered(self.has_journal and self:with_repository(moved.ref, self.refs, self.history))
 end
 
--- Configured and folded. whole: from the journal alone, without what a run has folded before. reader | nil, message,
--- code.
-function reader.open(dir, whole)
+-- Configured and folded. reader | nil, message, code.
+function reader.open(dir)
   local self, message, code = reader.configure(dir)
   if not self then return nil, message, code end
-  self.whole = whole
   local ok
   ok, message, code = self:fold()
   if not ok then return nil, message, code end
@@ -125,8 +122,8 @@ function reader.open(dir, whole)
 end
 
 -- As open, but at least one line is required. reader | nil, message, code.
-function reader.with_lines(dir, whole)
-  local self, message, code = reader.open(dir, whole)
+function reader.with_lines(dir)
+  local self, message, code = reader.open(dir)
   if not self then return nil, message, code end
   if self.history.count == 0 then
     return nil, ("no experiments yet: run `apsis baseline%s` first"):format(paths.argument(dir)), 3

@@ -98,7 +98,7 @@ end
 
 function apply.run(args)
   args.way = args.merge and "merge" or args.commits and "commits" or "squash"
-  local self, message, code = reader.with_lines(args.directory, true)
+  local self, message, code = reader.with_lines(args.directory)
   if not self then return code, message .. reader.misplaced(args.id) end
   self:check_refs()
   if self.lines_altered and not args.force and not args.dry_run then

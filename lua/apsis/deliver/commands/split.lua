@@ -159,7 +159,7 @@ local function show_parts(self, args, made)
 end
 
 function split.run(args)
-  local self, message, code = reader.with_lines(args.directory, true)
+  local self, message, code = reader.with_lines(args.directory)
   if not self then return code, message .. reader.misplaced(args.id) end
   local record, list, base = chosen(self, args)
   if not record then return base, list end

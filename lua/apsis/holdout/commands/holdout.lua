@@ -85,7 +85,7 @@ function holdout.run(args)
   local valid, message, code = session.configure(args.dir) -- a reader would go by HEAD's manifest
   if not valid then return code, message end
   local self
-  self, message, code = reader.open(args.dir, true)
+  self, message, code = reader.open(args.dir)
   if not self then return code, message end
   message, code = refusal(self, args)
   if message then return code, message end
