@@ -10,13 +10,17 @@ local populations = require "apsis.populations"
 
 local adaevolve = {
   options = {
-    islands = 2, max_islands = 5, -- how many at the start, and at most
+    islands = 2, -- how many at the start
+    max_islands = 5, -- how many at most
     population_size = 20, -- how many members an island keeps
-    intensity_min = 0.15, intensity_max = 0.5, -- the least and the largest share of explorations
+    intensity_min = 0.15, -- the least share of explorations
+    intensity_max = 0.5, -- the largest share of explorations
     migration_interval = 15, -- experiments between migrations; 0: none
-    spawn_below = 0.015, spawn_cooldown = 30, -- a new island if fewer improve, after so many experiments; 0: none
+    spawn_below = 0.015, -- a new island begins if a smaller share of all programs has improved
+    spawn_cooldown = 30, -- experiments from one new island to the next; 0: none begins
     inspirations = 4, -- how many of the best prompts show
-    window = 10, stuck_below = 0.12, -- a model is asked for directions if fewer of the last improved the best; 0: never
+    window = 10, -- how many of the newest experiments decide whether the run is stuck
+    stuck_below = 0.12, -- it is if a smaller share of them improved the best: a model is asked for directions; 0: never
     uses = 2, -- how many prompts have a direction
     patience = 0, -- 0: off; else the run ends after N experiments without a new best
   },

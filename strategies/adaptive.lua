@@ -8,7 +8,7 @@ local adaptive = {
   options = {
     exploration = 0.05, crossover = 0.05, -- how often these operators are drawn at first; the rest is exploitation
     inspirations = 3, -- how many other good candidates a prompt shows
-    stuck = 30, -- at least so many experiments without a new best come before the first challenger
+    stuck = 30, -- experiments without a new best before the first challenger, at least
     grant = 30, -- experiments without a step forward after which a line of challengers is given up
     patience = 0, -- 0: off; else the run ends after N experiments without a new best
   },

@@ -1,4 +1,4 @@
--- Proposes a change of one coefficient, by a step of a size drawn anew.
+-- Proposes a change of one coefficient, by a step of random size.
 return function(_, workspace)
   local rng, lines = workspace.rng, {}
   for line in workspace:read("coefficients.txt"):gmatch "[^\n]+" do lines[#lines + 1] = line end

@@ -68,7 +68,7 @@ function Adaptation:productivity()
   return evaluated == 0 and 1 or improved / evaluated
 end
 
--- The island to go to after so many iterations: one with fewer than three visits, else by UCB over fading rewards.
+-- The next island, after that many iterations: one with fewer than three visits, else by UCB over fading rewards.
 function Adaptation:choose(rng, iterations)
   local new, best, score = {}, 1, nil
   for number, island in ipairs(self.islands) do

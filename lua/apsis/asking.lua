@@ -1,4 +1,4 @@
--- asking: a model is asked for advice after every so many programs: counts them, makes the question, reads the answer.
+-- asking: asks a model for advice after every N programs: counts them, makes the question, reads the answer.
 -- A fold over lines. For strategies.
 local prompt = require "apsis.prompt"
 

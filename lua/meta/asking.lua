@@ -1,5 +1,5 @@
 ---@meta apsis.asking
--- A model is asked for advice after every so many programs: a question (a proposal with `ask`, outcome `asked`) whose
+-- Asks a model for advice after every N programs: a question (a proposal with `ask`, outcome `asked`) whose
 -- answer later prompts use. Changed in init and learn only.
 
 local asking = {}
