@@ -47,6 +47,7 @@ fi
 at_end=()
 leave() {
     local command
+    [ "$BASHPID" = $$ ] || return # a subshell that a signal meets before bash has reset its traps
     for command in "${at_end[@]}"; do eval "$command"; done
     cd /
     chmod -R u+rwX "$T" 2>/dev/null
