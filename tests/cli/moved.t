@@ -42,6 +42,17 @@ for change in "update-ref refs/apsis/tiny/c0002 $(c 4)/2 names another commit" "
 done
 end_item
 
+item "refs that are all gone, or the oldest or newest ones, are missed where their experiments were made"
+for gone in "c0000 c0001 c0002 c0003 c0004" "c0000 c0001" "c0004"; do
+    again
+    for ref in $gone; do echo "delete refs/apsis/tiny/$ref"; done | git update-ref --stdin
+    for view in status "apply --dry-run"; do
+        apsis $view
+        like "$gone: $view" "$err" "refs/apsis/tiny/${gone%% *} is gone: somebody changed it"
+    done
+done
+end_item
+
 item "a branch that was moved or removed is shown; so does the next run"
 for change in "update-ref refs/heads/apsis/tiny $(c 2)/somebody moved it to $(c 2 | cut -c1-10)" \
     "update-ref refs/heads/apsis/tiny $other/somebody moved it to ${other:0:10}" \
@@ -50,7 +61,7 @@ for change in "update-ref refs/heads/apsis/tiny $(c 2)/somebody moved it to $(c 
     command=${change%/*} words=${change##*/}
     git $command >/dev/null
     apsis status
-    line "$command" "$out" "^branch: +apsis/tiny is left behind: $words; it is without the best, c0004"
+    line "$command" "$out" "^branch: +apsis/tiny is left behind: $words; the best is c0004$"
     apsis run --iterations 1 -q
     like "$command: run" "$err" "branch apsis/tiny: $words"
 done

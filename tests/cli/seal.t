@@ -19,7 +19,7 @@ found() {
     done
     apsis status --json
     like "$1: as JSON" "$(json altered)" "logs/results.jsonl"
-    rm .apsis/digests
+    rm -r .apsis/digests
     unseen "$1: with the remedy"
 }
 
@@ -82,6 +82,8 @@ for cut in '3,$d' d; do
     sed -i "$cut" .apsis/digests
     found "$cut" '[13]: apsis has no record of the last [0-9]+ lines'
 done
+rm .apsis/digests && mkdir .apsis/digests
+found "a folder" ' apsis has no record of its lines: .*/digests: '
 end_item
 
 item "who drives apsis and raises the best so far beside it is found out by submit and by the rows of status"

@@ -199,7 +199,7 @@ function upkeep.attach(self)
     if not own.store then return false, message, code end
   end
   own.notify = upkeep.notify(manifest, self:logger(), function(record)
-    return record.experiment and self.world.runs:dir(record.experiment, record.outcome == "baseline") or self.home
+    return record.experiment and self.world:run_dir(record) or self.home
       .. "/logs"
   end, function(record)
     local index = record.experiment and self.engine.history:line_of(record.experiment)

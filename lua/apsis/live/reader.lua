@@ -108,7 +108,7 @@ end
 -- Looks for refs that somebody moved; for commands that open the repository anyway, as that takes longer than all else
 -- that a reader does.
 function Reader:check_refs()
-  self:note_altered(self.has_journal and self:with_repository(moved.ref, self.refs, self.history))
+  self:note_altered(self.has_journal and self:with_repository(moved.ref, self, self.history))
 end
 
 -- Configured and folded. reader | nil, message, code.

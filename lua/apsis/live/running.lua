@@ -38,7 +38,7 @@ end
 -- Warns of refs and of a branch that somebody moved.
 local function note_moved(self)
   local world, history = self.world, self.engine.history
-  local ref = moved.ref(world.repo, world.refs, history)
+  local ref = moved.ref(world.repo, world, history)
   if ref then self:log("warn", ref) end
   self.altered = self.altered or ref
   local left = not self.manifest.own_branch and moved.ended[self.last.status] and not self.last.branch_left

@@ -20,8 +20,9 @@ local REMEDY <const> = "; what it shows may not have been measured: restore the 
 -- behind the last newline.
 function seal.open(home)
   local self = setmetatable({ home = home, path = home .. FILE, more = {} }, Seal)
-  local bytes = fs.read(self.path)
-  self.there, bytes = bytes ~= nil, bytes or ""
+  local bytes, refused = fs.read(self.path)
+  self.unreadable = not bytes and fs.stat(self.path) and refused or nil
+  self.there, bytes = (bytes or self.unreadable) ~= nil, bytes or ""
   local whole = bytes:match "^[%x\n]*" -- a power cut may leave anything at the end
   self.known = whole:sub(1, #whole // WIDTH * WIDTH)
   self.count, self.rest = #self.known // WIDTH, bytes:sub(#self.known + 1)
@@ -58,7 +59,9 @@ end
 -- Of a journal that was read to its end, lines in all: what somebody did to it, for people; nil if nothing.
 function Seal:problem(lines)
   local first = not self.wrong and added(self, lines)
-  if self.wrong then
+  if self.unreadable then
+    return ("logs/results.jsonl: apsis has no record of its lines: %s%s"):format(self.unreadable, REMEDY)
+  elseif self.wrong then
     return ("logs/results.jsonl:%d: this is not the line that apsis wrote there%s"):format(self.wrong, REMEDY)
   elseif lines < self.count then
     return ("logs/results.jsonl: apsis wrote %d lines, and %d are there%s"):format(self.count, lines, REMEDY)
@@ -104,7 +107,7 @@ end
 -- theirs.
 function Seal:follow(lines)
   local problem = self:problem(lines)
-  self.off = lines < self.count or added(self, lines) ~= nil
+  self.off = self.unreadable ~= nil or lines < self.count or added(self, lines) ~= nil
   if not self.off and (self.rest ~= "" or #self.more > 0 or not self.there)
     and not state.replace(self.path, self.known .. table.concat(self.more)) then
     give_up(self)

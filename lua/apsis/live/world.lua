@@ -327,6 +327,8 @@ function World:publish(slot, record, led)
   if self.listener then self.listener(record) end
 end
 
+function World:run_dir(record) return self.runs:dir(record.experiment, record.outcome == "baseline") end
+
 -- keep_runs: keeps the newest folders in runs/, those of best, current and experiments in flight, and baselines'.
 function World:trim_runs(keep)
   local history, slots, waiting = self.history, self.state.slots, self.state.waiting
