@@ -35,9 +35,10 @@ EMBEDDED  := $(shell find lua/apsis lua/meta strategies -name '*.lua' \
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-.PHONY: all deps deps-test demo clean-demo hall lab lab-noise lab-verdicts lab-race lab-best-of-k test attacks test-agents \
-    test-slurm test-slurm-kills bench-slurm doc-test check check-rooms asan valgrind valgrind-cli torture faults mutants soak \
-    bench compare-openevolve fuzz install uninstall deb bundle try-packages docs clean lines format lint help
+.PHONY: all deps deps-test demo clean-demo hall lab lab-noise lab-verdicts lab-race lab-best-of-k test attacks \
+    test-agents test-slurm test-slurm-kills bench-slurm doc-test check check-rooms asan asan-unit valgrind \
+    valgrind-cli torture faults mutants soak bench compare-openevolve fuzz install uninstall deb bundle try-packages \
+    docs clean lines format lint help
 .DEFAULT_GOAL := all
 
 all: deps
@@ -132,6 +133,7 @@ LUA_TESTS := $(filter-out $(addprefix tests/lua/,tap.lua fake.lua recorded.lua s
 PEER_TESTS := $(filter-out $(addprefix tests/peers/,cases.lua place.lua),$(wildcard tests/peers/*.lua))
 CLI_TESTS := $(wildcard tests/cli/*.t)
 ATTACKS   := $(wildcard tests/attacks/*.t)
+SHELL_TESTS := tests/cases.t $(CLI_TESTS) $(ATTACKS)
 
 $(BUILD)/tests/%: tests/c/%.c tests/c/tap.h tests/c/vanish.h tests/c/trip.h tests/c/command.h $(MECHANISM) $(BUILD)/cage | $(BUILD)/tests
 	$(CC_LINE)
@@ -156,8 +158,7 @@ test-programs: $(BUILD)/apsis $(C_TESTS) $(patsubst %,$(BUILD)/tests/replay_%,$(
 test: deps-test ## every test: C, Lua, the built program, case files, examples, attacks on the default sandbox
 	@$(MAKE) --no-print-directory test-programs
 	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) prove -j2 -f --exec tests/run $(C_TESTS) \
-	    $(patsubst %,$(BUILD)/tests/replay_%,$(FUZZERS)) $(LUA_TESTS) $(PEER_TESTS) tests/cases.t $(CLI_TESTS) \
-	    $(ATTACKS)
+	    $(patsubst %,$(BUILD)/tests/replay_%,$(FUZZERS)) $(LUA_TESTS) $(PEER_TESTS) $(SHELL_TESTS)
 
 doc-test: deps-test ## run every script that README and docs show, and compare what it prints
 	@$(MAKE) --no-print-directory $(BUILD)/apsis
@@ -212,6 +213,9 @@ asan: deps-test ## the tests under AddressSanitizer and UBSan (WHOLE_STACKS=1: f
 	    LSAN_OPTIONS=suppressions=$(abspath tests/lsan.supp):print_suppressions=0 \
 	    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(MAKE) --no-print-directory test BUILD=$(BUILD)/asan \
 	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+
+asan-unit: ## the same without the shell tests but three, in a few minutes
+	@$(MAKE) --no-print-directory asan SHELL_TESTS="tests/cases.t $(patsubst %,tests/cli/%.t,bad_journal bad_moment chat)"
 
 valgrind: deps-test ## the C and Lua tests under valgrind
 	@$(MAKE) --no-print-directory test-programs
