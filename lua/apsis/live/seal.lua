@@ -23,9 +23,9 @@ function seal.open(home)
   local bytes, refused = fs.read(self.path)
   self.unreadable = not bytes and fs.stat(self.path) and refused or nil
   self.there, bytes = (bytes or self.unreadable) ~= nil, bytes or ""
-  local whole = bytes:match "^[%x\n]*" -- a power cut may leave anything at the end
-  self.known = whole:sub(1, #whole // WIDTH * WIDTH)
-  self.count, self.rest = #self.known // WIDTH, bytes:sub(#self.known + 1)
+  local _, whole = bytes:find "^[%x\n]*" -- a power cut may leave anything at the end
+  self.count = whole // WIDTH
+  self.known, self.rest = bytes:sub(1, self.count * WIDTH), bytes:sub(self.count * WIDTH + 1)
   return self
 end
 
