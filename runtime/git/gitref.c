@@ -272,7 +272,7 @@ int ap_gitref_clear_locks(
     int size = snprintf(path, sizeof path, "%s%.*s.lock", ap_gitlib.repository_commondir(repo), (int)length, prefix);
     if (size >= (int)sizeof path)
         return ap_err_errno(err, ENAMETOOLONG, "%s", prefix);
-    time_t before = time(NULL) - age_s;
+    time_t before = age_s > 0 ? time(NULL) - age_s : LONG_MAX; /* 0: of any time, which may be ahead of time()'s */
     clear_lock(locks, AT_FDCWD, path, before);
     path[size - 5] = '\0';
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

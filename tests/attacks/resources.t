@@ -17,12 +17,14 @@ end_attack
 attack tmp-files "a candidate fills /tmp with empty files, which take the kernel's memory"
 opens bwrap "bwrap limits the bytes of its file systems in memory, not their files: SECURITY.md"
 opens none "without a sandbox /tmp is the machine's"
+files=/tmp/apsis-attack-${T##*.}
+at_end+=("rm -rf '$files'")
 EXTRA='limits: {tmp_mb: 16}'
-candidate <<'END'
-mkdir /tmp/apsis-attack-files && cd /tmp/apsis-attack-files || exit 1
+candidate <<END
+mkdir $files && cd $files || exit 1
 seq 40000 | xargs touch 2>/dev/null
-echo "THERE ARE $(ls | wc -l)"
-cd / && rm -r /tmp/apsis-attack-files
+echo "THERE ARE \$(ls | wc -l)"
+cd / && rm -r $files
 END
 unset EXTRA
 is "outcome" "$(outcome)" kept

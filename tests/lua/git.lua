@@ -257,6 +257,7 @@ test("a ref's lock file is respected, and cleared only when stale", inside(funct
   tap.equal({ repo:clear_locks("refs/apsis/run", 5) }, { 0, 1 })
   tap.equal({ repo:clear_locks("refs/apsis/run", 0) }, { 1, 0 })
   write(lock, "")
+  run(dir, "touch -d '1 minute' .git/refs/apsis/run/c1.lock") -- from now: clocks are set
   tap.equal({ repo:clear_locks("refs/apsis/run/c1", 0) }, { 1, 0 })
   equal(repo:set_ref("refs/apsis/run/c1", first), true)
 end))
