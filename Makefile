@@ -30,6 +30,10 @@ CHART_JS  ?= $(firstword $(wildcard /usr/share/javascript/chart.js/chart.min.js 
 EMBEDDED  := $(shell find lua/apsis lua/meta strategies -name '*.lua' \
     -o -path 'strategies/prompts/*.md' ! -name README.md -o -path '*/import/*.py' \
     -o -path 'lua/apsis/report/*.*' ! -name README.md ! -name '*.png' | LC_ALL=C sort)
+# NAME=PATH of what `require` finds in the program, as bytecode. The texts are there, too: help and the lab read some.
+MODULES   := argparse=$(ARGPARSE) \
+    $(foreach file,$(filter lua/apsis/%.lua,$(EMBEDDED)),$(subst /,.,$(patsubst lua/%.lua,%,$(file)))=$(file))
+before     = $(firstword $(subst =, ,$1))
 
 # V=1 shows the commands.
 Q  := $(if $(V),,@)
@@ -73,11 +77,18 @@ $(BUILD)/embedded.list: FORCE | $(BUILD)
 
 FORCE:
 
-$(BUILD)/embedded.S: .ci/embed Makefile $(EMBEDDED) $(BUILD)/embedded.list $(wildcard $(CHART_JS)) $(BUILD)/cage | $(BUILD)
+$(BUILD)/compile: .ci/compile.c Makefile | $(BUILD)
+	$(CC_LINE)
+	$(Q)$(CC) -std=c11 $(WARN) $(PKG_CFLAGS) -O2 -o $@ $< $(shell pkg-config --libs lua5.4)
+
+$(BUILD)/embedded.S: .ci/embed Makefile $(EMBEDDED) $(BUILD)/embedded.list $(wildcard $(CHART_JS)) \
+    $(BUILD)/cage $(BUILD)/compile
 	$(Q)grep -q 'Chart.js v3\.' "$(CHART_JS)" 2>/dev/null || { echo "apsis: no Chart.js 3 in '$(CHART_JS)': install" \
 	    "Debian's package libjs-chart.js, or run make CHART_JS=/path/to/chart.min.js" >&2; exit 2; }
+	$(Q)rm -rf $(BUILD)/compiled && mkdir $(BUILD)/compiled && $(BUILD)/compile $(BUILD)/compiled $(MODULES)
 	$(Q).ci/embed cage=$(BUILD)/cage lua/argparse.lua=$(ARGPARSE) lua/chart.js=$(CHART_JS) \
-	    $(foreach file,$(EMBEDDED),$(file)=$(file)) > $@
+	    $(foreach file,$(EMBEDDED),$(file)=$(file)) \
+	    $(foreach module,$(MODULES),compiled/$(call before,$(module))=$(BUILD)/compiled/$(call before,$(module))) > $@
 
 $(BUILD)/embedded.o: $(BUILD)/embedded.S
 	$(Q)$(CC) -c -o $@ $<

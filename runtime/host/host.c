@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <lauxlib.h>
 #include <lualib.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +31,19 @@ static const struct ap_embedded *embedded_find(const char *name)
     return NULL;
 }
 
+/* Whether APSIS_HOME names a tree of apsis's files, which goes before those in the program. */
+static bool has_home(void)
+{
+    const char *home = getenv("APSIS_HOME");
+    return home != NULL && *home != '\0';
+}
+
 /* read(name) -> bytes, where | nil: one of apsis's files ("strategies/hillclimb.lua"), from APSIS_HOME or embedded. */
 static int l_host_read(lua_State *L)
 {
-    const char *name = luaL_checkstring(L, 1), *home = getenv("APSIS_HOME");
-    if (home != NULL && *home != '\0') {
-        const char *path = lua_pushfstring(L, "%s/%s", home, name);
+    const char *name = luaL_checkstring(L, 1);
+    if (has_home()) {
+        const char *path = lua_pushfstring(L, "%s/%s", getenv("APSIS_HOME"), name);
         FILE *file = fopen(path, "rb");
         if (file != NULL) {
             luaL_Buffer buffer;
@@ -154,17 +162,23 @@ static int luaopen_apsis_host(lua_State *L)
     return 1;
 }
 
-/* The searcher of require: "apsis.engine.loop" is lua/apsis/core/loop.lua among apsis's own files. */
+/* The searcher of require: apsis.core.loop is lua/apsis/core/loop.lua below APSIS_HOME, or compiled in the program, or
+ * there as text if this Lua does not take that bytecode. */
 static int search_embedded(lua_State *L)
 {
     const char *module = luaL_checkstring(L, 1);
-    luaL_gsub(L, module, ".", "/");
-    lua_pushfstring(L, "lua/%s.lua", lua_tostring(L, -1));
+    const char *path = luaL_gsub(L, module, ".", "/"), *name = lua_pushfstring(L, "lua/%s.lua", path);
+    const struct ap_embedded *compiled = has_home() ? NULL : embedded_find(lua_pushfstring(L, "compiled/%s", module));
+    if (compiled != NULL &&
+        luaL_loadbufferx(L, compiled->bytes, (size_t)(compiled->end - compiled->bytes), name, "b") == LUA_OK) {
+        lua_pushstring(L, name);
+        return 2;
+    }
     lua_pushcfunction(L, l_host_read);
-    lua_pushvalue(L, -2);
+    lua_pushstring(L, name);
     lua_call(L, 1, 2);
     if (lua_isnil(L, -2)) {
-        lua_pushfstring(L, "no file '%s' in apsis", lua_tostring(L, -3));
+        lua_pushfstring(L, "no file '%s' in apsis", name);
         return 1;
     }
     size_t size;

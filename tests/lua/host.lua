@@ -35,6 +35,25 @@ test("apsis's own files are those in the program, or those below APSIS_HOME", fu
   with_home(nil, function() equal({ host.read "lua/apsis/core/rooms.lu" }, {}) end)
 end)
 
+test("a module of apsis names its file and line, from the program or from below APSIS_HOME", function()
+  local name, line = "lua/apsis/core/legible.lua", 3
+  local function where()
+    package.loaded["apsis.core.legible"] = nil
+    local loaded = require "apsis.core.legible"
+    local info = debug.getinfo(type(loaded) == "table" and loaded.here or loaded, "S")
+    return info.source, info.linedefined
+  end
+  with_home(nil, function()
+    local source, defined = where()
+    local text = host.read(name)
+    for _ = 2, defined do text = text:gsub("^[^\n]*\n", "", 1) end
+    equal({ source, text:match "^[^\n]*function" ~= nil }, { "@" .. name, true })
+  end)
+  assert(fs.write(dir .. "/" .. name, "\n\nreturn { here = function() end }\n"))
+  with_home(dir, function() equal({ where() }, { "@" .. dir .. "/" .. name, line }) end)
+  package.loaded["apsis.core.legible"] = nil
+end)
+
 test("the names of the embedded files are listed by how they begin, in order", function()
   local names = host.list "lua/apsis/core/r"
   equal(names, { "lua/apsis/core/record.lua", "lua/apsis/core/recording.lua", "lua/apsis/core/rooms.lua", "lua/apsis/core/run.lua" })
