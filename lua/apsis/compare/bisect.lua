@@ -1,54 +1,21 @@
--- bisect: measures a candidate again without some of its changes, in its own scratch folder: no journal line, no ref,
--- no lock, so a loop may run meanwhile. Reports which pieces to revert. Called by against.
-local fs = require "apsis.fs"
-local host = require "apsis.host"
+-- bisect: measures a candidate again without some of its changes, and reports which pieces to revert. Called by against.
 local items = require "apsis.compare.items"
 local pieces = require "apsis.live.pieces"
-local running = require "apsis.live.running"
-local search = require "apsis.compare.search"
-local verify = require "apsis.live.verify"
-local wait = require "apsis.wait"
+local search = require "apsis.live.search"
+local versions = require "apsis.live.versions"
 
 local bisect = {}
 
 local Bisect = {}
 Bisect.__index = Bisect
 
--- Shows on stderr what is measured: one live line on a terminal, else a line each.
-local function announce(self, text)
-  if self.quiet then return end
-  if self.terminal then io.stderr:write("\r\27[K", text) else io.stderr:write("apsis: ", text, "\n") end
-end
-
--- Measures all stages of a tree with the candidate's number, so with its seeds.
-local function measure_stages(self, slot, tree)
-  local world, found, result = self.world, {}, { metrics = {} }
-  local record = setmetatable({ id = self.record.id, commit = tree, tree = tree }, { __index = self.record })
-  local stages = world:stages()
-  for _, stage in ipairs(stages) do
-    local one = verify.run(world, slot, record, { stage = stage, first = stage == stages[1] })
-    for name, value in pairs(one.metrics or {}) do result.metrics[name] = value end
-    for id, item in pairs(one.items or {}) do found[id] = item end
-    result.status, result.reason, result.value = one.status, one.reason or one.missing, one.value
-    if one.status ~= "ok" then break end
-  end
-  -- as for a candidate: a failed verification is no measurement
-  if result.status ~= "ok" then result.value = nil end
-  result.items = found
-  return result
-end
-
 -- The measurement of a tree and the targets it reaches; nil if interrupted.
 local function measure_tree(self, tree)
-  local slot = { number = self.record.experiment, dir = self.scratch .. "/run", parent_commit = self.parent_commit,
-    outside = true, baseline = self.record.outcome == "baseline" or nil }
-  fs.remove_tree(slot.dir)
-  self.world:need(fs.mkdir(slot.dir))
-  local result = running.as_task(function() return measure_stages(self, slot, tree) end)
-  self.tokens, self.cost = self.tokens + (slot.tokens or 0), self.cost + (slot.cost or 0)
+  local result, message, code = self.versions:measure(tree)
+  if not result and code ~= 130 then error({ fatal = true, message = message, code = code }, 0) end
   if not result then return nil end
   result.reached, result.count = items.reached(self.metric, self.targets, result.value,
-    items.values(result, self.metric, items.predictions(slot.dir)), result.metrics)
+    items.values(result, self.metric, items.predictions(self.versions.dir)), result.metrics)
   result.all = result.count == #self.targets
   return result
 end
@@ -72,10 +39,10 @@ local function step(self, groups)
   if not tree then
     answer = { status = "failed", reason = "does not apply: " .. message, reached = {}, count = 0, all = false }
   else
-    announce(self, ("measuring %s %s (%d of at most %d)"):format(self.record.id,
+    self.versions:announce(("measuring %s %s (%d of at most %d)"):format(self.record.id,
       #numbers == 0 and "as it is" or "without " .. pieces.words(numbers), self.measured + 1, self.most))
     answer = measure_tree(self, tree)
-    if not answer or wait.interrupts() > 0 then return nil end
+    if not answer then return nil end
     self.measured = self.measured + 1
   end
   answer.without, answer.tree = numbers, tree
@@ -141,7 +108,7 @@ end
 -- the step whose value beats the candidate and the set that restores all.
 local function result_of(self, found)
   local result = { steps = self.steps, measured = self.measured, most = self.most, targets = self.targets,
-    tokens = self.tokens, cost = self.cost, unrepeated = self.unrepeated or {}, joined = joined(self),
+    tokens = self.versions.tokens, cost = self.versions.cost, unrepeated = self.unrepeated or {}, joined = joined(self),
     ended = found.ended,
     minimal = found.minimal, others = {} }
   local answer
@@ -151,10 +118,10 @@ local function result_of(self, found)
     result.value, result.tree, result.whole = answer.value, answer.tree, #result.found == #self.pieces
     result.costs = self.metric:better(self.steps[1].value, answer.value)
     result.advised = not result.whole and not result.costs
-    result.patch = self.world.repo:diff(answer.tree, self.record.commit)
+    result.patch = self.repo:diff(answer.tree, self.record.commit)
   end
   result.best = best_step(self, answer)
-  if result.best then result.best.patch = self.world.repo:diff(result.best.tree, self.record.commit) end
+  if result.best then result.best.patch = self.repo:diff(result.best.tree, self.record.commit) end
   return result
 end
 
@@ -167,40 +134,18 @@ local function work(self)
     measure = function(groups) return step(self, groups) end })
 end
 
-local function open(session)
-  session:load_strategy() -- some measures depend on whether it climbs; one that does not load is no obstacle
-  local ok, message, code = session:open_world()
-  if not ok then return nil, message, code end
-  local scratch
-  scratch, message = fs.tempdir "apsis-bisect-"
-  if not scratch then return nil, message, 3 end
-  session.world:measure_in(scratch)
-  return scratch
-end
-
 -- run(reader, { record, pieces, targets, most, quiet }) -> { steps = { { without = numbers, value, status, reason,
 -- count }... }, found = numbers | nil, value, tree, patch, whole, costs, advised (neither), best, minimal, others,
 -- joined, unrepeated, targets, measured, most, tokens, cost (of chat models that judge), ended } | nil, message, code.
 function bisect.run(reader, spec)
-  local session = reader.session
-  local scratch, message, code = open(session)
-  if not scratch then
-    session:close()
-    return nil, message, code
-  end
-  wait.trap()
   local parent = spec.record.parents and spec.record.parents[1] and reader.history:get(spec.record.parents[1])
-  local self = setmetatable({ session = session, world = session.world, scratch = scratch, metric = reader.metric,
-    record = spec.record,
-    pieces = spec.pieces, targets = spec.targets, most = spec.most, quiet = spec.quiet, measured = 0, tokens = 0,
-    cost = 0, steps = {},
-    parent_commit = parent and parent.commit, terminal = host.isatty(2) and os.getenv "TERM" ~= "dumb" }, Bisect)
-  self.world.history = reader.history
+  local opened <close>, message, code = versions.open(reader, { name = "bisect", record = spec.record,
+    parent = parent and parent.commit, quiet = spec.quiet })
+  if not opened then return nil, message, code end
+  local self = setmetatable({ versions = opened, repo = opened.world.repo, metric = reader.metric, record = spec.record,
+    pieces = spec.pieces, targets = spec.targets, most = spec.most, measured = 0, steps = {} }, Bisect)
   local done, result
   done, result, message, code = pcall(work, self)
-  if self.terminal and not self.quiet then io.stderr:write "\r\27[K" end
-  session:close()
-  fs.remove_tree(scratch)
   if done then return result, message, code end
   if type(result) == "table" and result.fatal then return nil, result.message, result.code end
   error(result, 0)

@@ -6,7 +6,7 @@ local git = require "apsis.git"
 local items = require "apsis.compare.items"
 local pieces = require "apsis.live.pieces"
 local random = require "apsis.random"
-local search = require "apsis.compare.search"
+local search = require "apsis.live.search"
 local tap = require "tap"
 local test, equal = tap.test, tap.equal
 

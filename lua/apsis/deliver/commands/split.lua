@@ -119,9 +119,9 @@ end
 -- Measures baseline, candidate and parts. true | nil, message, code.
 local function measure(at, made)
   local before, after, message, code
-  before, message, code = at:measure(made.base.commit, "the baseline")
+  before, message, code = at:measure(made.base.tree, "the baseline")
   if not before then return nil, message, code end
-  after, message, code = at:measure(made.record.commit, made.record.id .. ", all parts together")
+  after, message, code = at:measure(made.record.tree, made.record.id .. ", all parts together")
   if not after then return nil, message, code end
   if not after.value then
     return nil, ("measured again, %s itself has no value: %s; no branch was made"):format(made.record.id,
@@ -140,7 +140,7 @@ end
 
 -- Measures, and makes the branches. exit code, message.
 local function carry_out(self, args, repo, made)
-  local at <close>, message, code = measuring.open(self, made.base)
+  local at <close>, message, code = measuring.open(self, made.record, made.base)
   if not at then return code, message end
   local done
   done, message, code = measure(at, made)

@@ -1,6 +1,7 @@
--- search: finds the parts whose removal fixes what they broke, within a number of measurements: each part first, then
--- all helpful ones together, then by halves (delta debugging: Zeller and Hildebrandt, Simplifying and Isolating
--- Failure-Inducing Input, 2002). The caller measures. Called by bisect.
+-- search: finds which parts of a change matter. `smallest`: the smallest list that still holds, by halves (delta
+-- debugging: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002). `run`: the parts whose
+-- removal fixes what they broke, within a number of measurements: each part first, then all helpful ones together, then
+-- by halves. The caller measures. Called by the rooms compare and deliver.
 local search = {}
 
 local SPARED = 2 -- measurements left for the steps after the single parts
@@ -53,7 +54,7 @@ local function alone(self, count)
 end
 
 -- The list in n runs of nearly equal length.
-local function runs_of(list, n)
+function search.runs_of(list, n)
   local runs, at = {}, 1
   for index = 1, n do
     local stop = #list * index // n
@@ -72,30 +73,43 @@ local function complement(list, run)
   return left
 end
 
--- The first of some sets that fixes all.
-local function first_of(self, sets)
-  for _, set in ipairs(sets) do
-    if #set > 0 and self:restores(set) then return set end
-    if self.ended then return nil end
+-- smallest(list, holds, ended) -> the list, which holds, without what it can do without; ended(): no more can be asked.
+function search.smallest(list, holds, ended)
+  local function first_of(lists)
+    for _, one in ipairs(lists) do
+      if #one > 0 and holds(one) then return one end
+      if ended() then return nil end
+    end
   end
+  local n = 2
+  while #list > 1 and not ended() do
+    local runs = search.runs_of(list, n)
+    local smaller, of = first_of(runs), 2
+    if not smaller and n > 2 and not ended() then
+      local rests = {}
+      for index, run in ipairs(runs) do rests[index] = complement(list, run) end
+      smaller, of = first_of(rests), n - 1
+    end
+    if smaller then list, n = smaller, math.min(math.max(of, 2), math.max(#smaller, 2))
+    elseif n >= #list then break
+    else n = math.min(2 * n, #list) end
+  end
+  return list
+end
+
+-- companions(nearest, all, holds, ended) -> what must go with a part that fails alone: one of the nearest, else the
+-- fewest of all. holds(list): whether it works with these; all of them are known to work.
+function search.companions(nearest, all, holds, ended)
+  for _, one in ipairs(nearest) do
+    if ended() then return nil end
+    if holds { one } then return { one } end
+  end
+  return search.smallest(all, holds, ended)
 end
 
 -- Shrinks a set that fixes all until every part is needed or the measurements end.
 function Search:reduce(set)
-  local n = 2
-  while #set > 1 and not self.ended do
-    local runs = runs_of(set, n)
-    local smaller, of = first_of(self, runs), 2
-    if not smaller and n > 2 and not self.ended then
-      local rests = {}
-      for index, run in ipairs(runs) do rests[index] = complement(set, run) end
-      smaller, of = first_of(self, rests), n - 1
-    end
-    if smaller then set, n = smaller, math.min(math.max(of, 2), math.max(#smaller, 2))
-    elseif n >= #set then break
-    else n = math.min(2 * n, #set) end
-  end
-  return set
+  return search.smallest(set, function(part) return self:restores(part) end, function() return self.ended end)
 end
 
 -- run { count, most, measure = function(set) -> { all, count, ... } | nil (stop), free } -> { found = set | nil, others
