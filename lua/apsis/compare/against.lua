@@ -94,15 +94,6 @@ local function plain_record(record)
     parents = json.array(table.move(record.parents or {}, 1, #(record.parents or {}), 1, {})) }
 end
 
-local function plain_pieces(list)
-  local out = {}
-  for number, piece in ipairs(list or {}) do
-    out[number] = { number = number, kind = piece.kind, path = piece.path, old_path = piece.old_path,
-      added = piece.added, deleted = piece.deleted, text = piece.text }
-  end
-  return json.array(out)
-end
-
 local function arrays(lists)
   local out = {}
   for index, list in ipairs(lists) do out[index] = json.array(list) end
@@ -148,7 +139,7 @@ local function print_json(self, made, result)
       and json.array(found.only_here),
     only_in_against = found and json.array(found.only_there), unchanged = found and found.unchanged,
     predictions_changed = found and found.reworded,
-    metrics = json.array(made.metrics), hunks = plain_pieces(made.pieces), unread = made.unread,
+    metrics = json.array(made.metrics), hunks = json.array(pieces.plain(made.pieces or {})), unread = made.unread,
     suspects = json.array(made.suspects),
     go_back = or_null(made.go_back), bisect = result and plain_bisect(result) or nil }, { pretty = true }))
 end

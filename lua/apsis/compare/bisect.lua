@@ -1,4 +1,5 @@
--- bisect: measures a candidate again without some of its changes, and reports which pieces to revert. Called by against.
+-- bisect: measures a candidate again without some of its changes, and reports which pieces to revert. Called by
+-- against.
 local items = require "apsis.compare.items"
 local pieces = require "apsis.live.pieces"
 local search = require "apsis.live.search"

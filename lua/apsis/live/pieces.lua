@@ -198,6 +198,16 @@ function Pieces:without(numbers)
   return tree, message
 end
 
+-- The pieces for JSON.
+function pieces.plain(list)
+  local out = {}
+  for number, piece in ipairs(list) do
+    out[number] = { number = number, kind = piece.kind, path = piece.path, old_path = piece.old_path,
+      added = piece.added, deleted = piece.deleted, text = piece.text }
+  end
+  return out
+end
+
 -- "hunk 2", "hunks 1, 3 and 4", "nothing".
 function pieces.words(numbers)
   if #numbers == 0 then return "nothing" end

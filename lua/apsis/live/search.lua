@@ -1,5 +1,6 @@
--- search: finds which parts of a change matter. `smallest`: the smallest list that still holds, by halves (delta
--- debugging: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002). `run`: the parts whose
+-- search: finds which parts of a change matter. `smallest`: the smallest list that still holds, element by
+-- element, then by halves (delta debugging: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input,
+-- 2002). `run`: the parts whose
 -- removal fixes what they broke, within a number of measurements: each part first, then all helpful ones together, then
 -- by halves. The caller measures. Called by the rooms compare and deliver.
 local search = {}
@@ -73,8 +74,8 @@ local function complement(list, run)
   return left
 end
 
--- smallest(list, holds, ended) -> the list, which holds, without what it can do without; ended(): no more can be asked.
-function search.smallest(list, holds, ended)
+-- Shrinks a list that holds by halves, until every element is needed.
+local function by_halves(list, holds, ended)
   local function first_of(lists)
     for _, one in ipairs(lists) do
       if #one > 0 and holds(one) then return one end
@@ -95,6 +96,36 @@ function search.smallest(list, holds, ended)
     else n = math.min(2 * n, #list) end
   end
   return list
+end
+
+-- The needed elements one by one: each is the last of the shortest run from the start that holds, with those found
+-- before. Few questions if few of many are needed.
+local function by_runs(list, holds, ended)
+  local needed, stop = {}, #list
+  local function with(count)
+    local some = table.move(needed, 1, #needed, 1, {})
+    return table.move(list, 1, count, #some + 1, some)
+  end
+  while stop > 0 and not (#needed > 0 and holds(needed)) do
+    local low, high = 1, stop
+    while low < high and not ended() do
+      local middle = (low + high) // 2
+      if holds(with(middle)) then high = middle elseif not ended() then low = middle + 1 end
+    end
+    if ended() then return with(high) end
+    needed[#needed + 1], stop = list[high], high - 1
+  end
+  return needed
+end
+
+-- smallest(list, holds, ended) -> the list, which holds, without what it can do without; ended(): no more can be asked.
+-- In its order.
+function search.smallest(list, holds, ended)
+  local place = {}
+  for index, one in ipairs(list) do place[one] = index end
+  list = by_runs(list, holds, ended)
+  table.sort(list, function(a, b) return place[a] < place[b] end)
+  return by_halves(list, holds, ended)
 end
 
 -- companions(nearest, all, holds, ended) -> what must go with a part that fails alone: one of the nearest, else the
