@@ -117,6 +117,12 @@ like "and takes back the mistake" "$(git diff)" '[+]div.. .*1 / .2..; '
 git checkout -q -- . && git switch -q main
 end_item
 
+item "--bisect on a terminal"
+out=$(script -qec "stty cols 80 rows 24; TERM=xterm '$APSIS' show c0002 --against c0001 --bisect" /dev/null </dev/null | tr -d '\r')
+like "the table" "$out" $'without hunk +restores +score\n  nothing '
+like "the answer" "$out" 'revert hunk 2: that restores the item that regressed'
+end_item
+
 item "--bisect leaves no line, ref, run or scratch folder behind, and works while another process holds the lock"
 is "project" "$(git for-each-ref && cat logs/results.jsonl && find runs | sort)" "$before"
 is "scratch" "$(left_behind)" ""

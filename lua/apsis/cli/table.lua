@@ -15,7 +15,7 @@ local LEAST_WIDTH, GOOD_WIDTH = 10, 24 -- of a table's last column
 
 -- The terminal's columns; nil if standard output is a file or a pipe.
 function show.width()
-  return host.columns(1)
+  return (host.columns(1)) -- not the height too
 end
 
 -- The first width characters of a safe line.
