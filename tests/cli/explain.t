@@ -124,6 +124,13 @@ is "the patch, taken by its command" "$(awk -f "$T/taken/counter.awk")" "METRIC 
 git worktree remove --force "$T/taken"
 end_item
 
+item "on a terminal of 80 columns each line fits, and the live line is gone at the end"
+out=$(script -qec "stty cols 80 rows 24; TERM=xterm '$APSIS' explain 1" /dev/null </dev/null | tr -d '\r')
+like "live" "$out" $'measuring c0001 without hunk 2 \\([0-9]+ of at most 200\\)'
+like "the table" "$out" $'\n *80.6 % +3260 +3 hunks that interact:\n'
+is "in 80 columns" "$(printf '%s\n' "$out" | sed 's/.*\x1b\[K//' | awk 'length > 80')" ""
+end_item
+
 item "--max bounds it: coarser parts, and how to go on; --against begins elsewhere"
 rm .apsis/explained
 apsis explain --max 20 --json

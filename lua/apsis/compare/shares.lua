@@ -67,27 +67,39 @@ end
 
 -- ---- each part ----
 
--- Divides runs of parts that matter, until they are single parts or the measurements do not suffice. false if it ended.
+-- One unit of several that are not told apart, which can be divided again.
+local function run_of(units)
+  return #units == 1 and units[1] or { set = union(units), inner = units }
+end
+
+-- What becomes of a run whose halves were measured: the halves, or itself, if they matter only together.
+local function divided(self, unit, halves)
+  local a, b = halves[1], halves[2]
+  local neither = not matters(self, a) and not matters(self, b)
+  if neither or failed(self, a) and failed(self, b) and not failed(self, unit) then
+    unit.whole = true
+    return
+  end
+  self.units = without(self.units, { unit })
+  table.move(halves, 1, 2, #self.units + 1, self.units)
+end
+
+-- Divides runs that matter, until they are single units or the measurements do not suffice. false if it ended.
 local function divide(self)
   local losing = self.losses
   while true do
-    local halves, divided = {}, {}
+    local halves, asked = {}, {}
     for _, unit in ipairs(self.units) do
-      if #unit.set > 1 and not unit.whole and matters(self, unit) then
-        divided[#divided + 1] = unit
-        for _, run in ipairs(search.runs_of(unit.set, 2)) do halves[#halves + 1] = { set = run, of = unit } end
+      if unit.inner and not unit.whole and matters(self, unit) then
+        local runs = search.runs_of(unit.inner, 2)
+        halves[unit] = { run_of(runs[1]), run_of(runs[2]) }
+        for _, half in ipairs(halves[unit]) do asked[#asked + 1] = half.set end
       end
     end
-    if #halves == 0 or losing.used + #halves * losing.turns > DIVIDING * losing.most then return true end
-    if not losing:ask(sets_of(halves)) then return false end
-    for index, unit in ipairs(divided) do
-      local a, b = halves[2 * index - 1], halves[2 * index]
-      local joint = not matters(self, a) and not matters(self, b) or failed(self, a) and failed(self, b)
-        and not failed(self, unit)
-      if joint then unit.whole = true else
-        self.units = without(self.units, { unit })
-        table.move({ a, b }, 1, 2, #self.units + 1, self.units)
-      end
+    if #asked == 0 or losing.used + #asked * losing.turns > DIVIDING * losing.most then return true end
+    if not losing:ask(asked) then return false end
+    for _, unit in ipairs(self.units) do
+      if halves[unit] then divided(self, unit, halves[unit]) end
     end
     table.sort(self.units, by_place)
   end
@@ -95,14 +107,15 @@ end
 
 -- Measures without each part. false if it ended.
 local function alone(self)
-  local losing, parts = self.losses, {}
-  for part = 1, self.count do parts[part] = part end
-  local runs = search.runs_of(parts, math.min(self.count, math.max(losing:room(), 1)))
-  for index, run in ipairs(runs) do self.units[index] = { set = run } end
-  losing:prepare(#runs)
-  self.all = parts
+  local losing, singles = self.losses, {}
+  for part = 1, self.count do singles[part] = { set = { part } } end
+  self.all = union(singles)
+  for index, run in ipairs(search.runs_of(singles, math.min(self.count, math.max(losing:room(), 1)))) do
+    self.units[index] = run_of(run)
+  end
+  losing:prepare(#self.units)
   local asked = sets_of(self.units)
-  table.insert(asked, 1, parts) -- the baseline
+  table.insert(asked, 1, self.all) -- the baseline
   if not losing:ask(asked) then return false end
   return divide(self)
 end
@@ -156,7 +169,7 @@ local function differs(self, set, units)
   for _, unit in ipairs(units) do
     local one = losing:of(unit.set, self.scale)
     if not one then return false end
-    if matters(self, unit) then sum, square = sum + one.gain, square + one.half ^ 2 end
+    if self.losses.noisy or matters(self, unit) then sum, square = sum + one.gain, square + one.half ^ 2 end
   end
   if not losing:ask({ set }, losses.TURNS) then return false end
   local loss = losing:of(set, self.scale)
@@ -262,6 +275,17 @@ local function hidden(self)
   end
 end
 
+-- Under noise: units whose effect is too small to be shown may have one together; then runs of them are shown.
+local function faint(self)
+  local idle = sorted_out(self)
+  if not self.losses.noisy or #idle < 2 or self.losses.ended then return end
+  local all = run_of(idle)
+  if not self.losses:ask { all.set } or not matters(self, all) then return end
+  self.units = without(self.units, idle)
+  table.insert(self.units, all)
+  divide(self)
+end
+
 -- ---- the result ----
 
 -- The fewest units that keep most of the gain: leaves out what loses least, as long as that is little.
@@ -327,6 +351,7 @@ local function explain(self)
   accompany_all(self)
   unseen(self)
   hidden(self)
+  faint(self)
   return result_of(self, not losing.ended and smallest(self) or nil)
 end
 

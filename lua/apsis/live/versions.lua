@@ -48,7 +48,12 @@ Versions.__close = Versions.close
 -- Shows on stderr what is measured: one live line on a terminal, else a line each. nil: clears the live line.
 function Versions:announce(text)
   if self.quiet then return end
-  if self.terminal then io.stderr:write("\r\27[K", text or "") elseif text then self.session:say(text) end
+  if not self.terminal then
+    if text then self.session:say(text) end
+  elseif text or self.shown then
+    io.stderr:write("\r\27[K", text or "")
+  end
+  self.shown = text ~= nil
 end
 
 -- Measures a tree with the candidate's number, so with its seeds; turn: another one has other seeds. The measurement; a

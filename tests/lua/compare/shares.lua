@@ -160,6 +160,20 @@ test("under noise, of twenty parts without effect one is named in no more than o
   assert(wrong <= runs * 0.1, wrong)
 end)
 
+test("effects too faint to be shown one by one are shown for runs of neighbours, and not called an interaction", function()
+  local result = run(function(gone)
+    local time = 100
+    for part in pairs(gone) do time = time + (part % 2) * 3 end
+    return time
+  end, { noise = 6, most = 1000 })
+  local shown = 0
+  for _, unit in ipairs(result.units) do
+    equal(unit.members, nil)
+    if unit.matters and #unit.set > 1 then shown = shown + #unit.set end
+  end
+  assert(shown >= 12, shown)
+end)
+
 test("a change without gain is not explained, with noise or without", function()
   equal({ run(function() return 10 end) }, { nil, "no better" })
   equal({ run(function(gone) return next(gone) and 9 or 10 end) }, { nil, "no better" })

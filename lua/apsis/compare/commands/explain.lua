@@ -15,7 +15,7 @@ local explain = { place = 105, summary = "which hunks of the best make its gain,
   example = "apsis explain --dry-run" }
 
 local MOST <const>, LEAST <const> = 200, 5 -- the candidate three times, the baseline, and without something
-local QUIET_S <const> = 10 -- between two lines of progress in a file
+local QUIET_S <const> = 30 -- between two lines of progress in a file
 local TIMED <const> = 3 -- measurements that show how long one takes
 
 function explain.options(parser)
@@ -191,6 +191,12 @@ function explain.run(args)
   if not record then return wrong, base end
   local repo <close>, why, refused = self:repository()
   if not repo then return refused, why end
+  for _, one in ipairs { record, base } do
+    if not repo:commit_info(one.commit) then
+      return 3, ("%s's commit %s is not in this repository: git fetch brings it from where the run was"):format(one.id,
+        one.commit:sub(1, 10))
+    end
+  end
   local made = { record = record, base = base, most = args.max or MOST, count = 0, reused = 0, trees = {},
     quiet = args.json }
   made.hunks = function(set) return hunks_of(made, set) end
