@@ -143,6 +143,8 @@ local function ended_line(made)
   if result.ended == "limit" then
     say(("stopped at %d measurements, so not all that belongs together is found: --max %d goes on from here"):format(
       made.most, 2 * made.most))
+  elseif result.noisy and #result.units > 0 and not result.patch then
+    say(("the noise hides which hunks make the rest: --max %d measures more often"):format(2 * made.most))
   elseif #blocks > 0 then
     say(("%s not divided further: --max %d allows it"):format(#blocks == 1 and "one part was"
       or plural(#blocks, "part") .. " were", 2 * made.most))
@@ -163,7 +165,8 @@ local function print_result(self, made)
     table.remove(head, 2)
     table.remove(right)
   end
-  for _, line in ipairs(show.columns(head, rows_of(self, made, list), right, show.width())) do print(line) end
+  local lines = #list > 0 and show.columns(head, rows_of(self, made, list), right, show.width()) or {}
+  for _, line in ipairs(lines) do print(line) end
   if #idle > 0 then
     say(("no effect%s: %d of %s (%s)"):format(result.noisy and " shown" or "", #idle, plural(#made.pieces, "hunk"),
       ranges(idle)))

@@ -188,6 +188,11 @@ function Losses:of(set, scale)
   return loss
 end
 
+-- The candidate's own value, under noise the mean of all turns of a set.
+function Losses:own(set)
+  return self.noisy and mean_of(self.found[key_of(set)].controls) or self.value
+end
+
 -- Whether leaving a set out has an effect: for worse, better, or it fails.
 function Losses:matters(set)
   local found = self.found[key_of(set)]

@@ -304,7 +304,7 @@ local function smallest(self)
     local loss = losing:of(gone)
     if loss and loss.gain <= (1 - KEEPS) * total.gain then
       return { without = gone, keeps = 1 - loss.gain / total.gain, low = 1 - loss.high / total.gain,
-        high = 1 - loss.low / total.gain, value = #gone > 0 and loss.value or losing.value }
+        high = 1 - loss.low / total.gain, value = #gone > 0 and loss.value or losing:own(self.all) }
     end
   end
 end
@@ -330,7 +330,7 @@ end
 local function result_of(self, patch)
   local losing, units = self.losses, {}
   for index, unit in ipairs(self.units) do units[index] = describe(self, unit) end
-  return { units = units, value = losing.value, base = losing:of(self.all).value, gain = losing:of(self.all),
+  return { units = units, value = losing:own(self.all), base = losing:of(self.all).value, gain = losing:of(self.all),
     noisy = losing.noisy or false, turns = losing.turns, used = losing.used, most = losing.most, patch = patch,
     ended = losing.ended, scale = self.scale.name, parts = losing.parts }
 end
