@@ -26,6 +26,10 @@ end
 function prompt.metric(run)
   local metric, best, baseline = run.metric, run.best, run.baseline
   local text = ("%s, %s"):format(metric.name, metric:words())
+  for index, part in ipairs(metric.parts or {}) do
+    text = ("%s%s%s (%s)"):format(text, index == 1 and ", of " or " and ", part.name, part:words())
+  end
+  if metric.parts then text = text .. ": a change is kept if no kept one is at least as good in each of them" end
   if best and best.value then text = text .. ("; best so far %.10g (%s)"):format(best.value, best.id) end
   if baseline and baseline.value then text = text .. ("; baseline %.10g"):format(baseline.value) end
   if metric.target then text = text .. ("; target %.10g"):format(metric.target) end

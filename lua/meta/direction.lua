@@ -22,6 +22,7 @@ direction.allowed = {}
 ---@field name string?
 ---@field direction "higher"|"lower"
 ---@field target number?
+---@field parts apsis.direction.Metric[]? with metric.pareto: the metrics that make up the value
 local metric = {}
 
 --- "higher" or "lower" for any accepted spelling; nil, message, "EDIRECTION" for anything else. nil is "higher".

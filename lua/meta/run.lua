@@ -33,12 +33,21 @@
 ---@field learn? fun(run: apsis.Run, line: apsis.Candidate)
 ---@field halt? fun(run: apsis.Run): string? before every plan: nil, or the reason to stop
 
+--- With metric.pareto in the manifest, these mean: a candidate's `value` is the hypervolume of the front with it, if it
+--- joins, else its own; higher is better. `run.best` is the newest candidate that joined, `run.since_best` counts from
+--- there, and the target is a hypervolume. `run.metric:better(candidate, run.best)` in accept is whether the candidate
+--- joins the front: no member is at least as good in every metric, by their epsilons (`candidate.confirmed` is the same);
+--- it never ties. All else that run.metric compares is compared by values, and `run.metrics.NAME` compares one metric.
+--- What accept or a `measure` proposal measures again changes no value.
 ---@class apsis.Run
 ---@field metric apsis.direction.Metric compares: better, tied, delta, gain, reached, best_of, sort
 ---The same for secondary metrics with a direction in the manifest.
 ---@field metrics table<string, apsis.direction.Metric>
 ---@field best apsis.Candidate the kept candidate with the best value now
 ---@field current apsis.Candidate the newest kept
+---With metric.pareto: the kept candidates that no other kept one equals or beats in every metric, oldest first; else the
+---best alone.
+---@field front apsis.Candidate[]
 ---@field baseline apsis.Candidate
 ---@field history apsis.Candidate[] every journal line, oldest first; read again from the journal on demand
 ---@field pending apsis.Proposal[] in flight, each with its `experiment`
@@ -91,8 +100,8 @@
 ---@field notes table?
 ---In accept of a group: its measured members in the order of their numbers, the candidate itself among them.
 ---@field siblings apsis.Candidate[]?
----In accept, with acceptance under noise: whether it is confirmed to be better than the best;
----run.metric:better(candidate, run.best) agrees. nil if the metric has no noise.
+---In accept, with acceptance under noise: whether it is confirmed to be better than the best; with metric.pareto:
+---whether it joins the front. run.metric:better(candidate, run.best) agrees. nil with neither, or without noise.
 ---@field confirmed boolean?
 ---@field trace {id: string, value: number?}[]? what accept or a measure proposal measured, in order; in accept: so far
 ---@field acceptance table? the journal's: { verdict, why, state }, and of the final comparison { gain, final, state }

@@ -91,7 +91,7 @@ local function tell_next(self, args, id)
   if #text > (show.width() or math.huge) then text = "look further:\n  " .. table.concat(commands, "\n  ") end
   print(text)
   local take = rooms.first("take", self.engine.history, self.dir, at)
-  if take then print("take the best: " .. take) end
+  if take then print(show.take(self.manifest, take)) end
 end
 
 local function tell(self, args, result)
@@ -108,6 +108,10 @@ local function tell(self, args, result)
     print(show.wrap(("best %s: %s (%s)%s; branch %s"):format(result.best.candidate, show.number(result.best.value,
       self.manifest.metric.unit), self.engine.metric:words(), gained and "" or against_baseline(self, result),
       self.world.branch.short), show.width(), ""))
+    for _, ended in rooms.each "ended" do
+      local text = ended(self)
+      if text then print(show.wrap(text, show.width(), "  ")) end
+    end
     if gained then print(show.wrap("gained: " .. gained, show.width(), "")) end
     if self.engine.judge and args.compare_at_end ~= false and self.engine.judge:unproven() then
       print(("the gain is not measured yet: `apsis run%s` resumes and measures it"):format(show.at(args.dir)))

@@ -207,6 +207,11 @@ function show.facts(list)
   end
 end
 
+-- What a command that takes the best is for; of several metrics the best is the newest of many.
+function show.take(manifest, command)
+  return (manifest.metric.names and "take the newest (apsis best has the others): " or "take the best: ") .. command
+end
+
 show.sorted = suggest.names
 
 return show

@@ -84,11 +84,15 @@ local function objection_to(engine, slot)
   end
 end
 
--- Whether to keep a candidate: first the judge measures, then the strategy's accept decides. Returns Success, keep,
--- reason, extra, what was shown (nil: nothing).
+-- Whether to keep a candidate: first the judge measures, or the front places it; then the strategy's accept decides.
+-- Returns Success, keep, reason, extra, what was shown (nil: nothing).
 local function judge(engine, slot, candidate)
   local shown, evidence
-  if engine.judge then
+  if engine.front then
+    slot.value, shown, evidence = engine.front:worth(slot) -- other candidates may have been kept since it was measured
+    slot.confirmed = shown
+    restore(slot)
+  elseif engine.judge then
     shown, evidence = engine.judge:judge(slot)
     slot.confirmed = shown
   end
@@ -119,6 +123,7 @@ function decide.candidate(engine, slot, candidate, measurement)
       or "skipped_verification_crash", measurement.reason, measurement.extra)
   end
   local passes, reason = engine.metric:passes(candidate.value)
+  if passes and engine.front then passes, reason = engine.front:passes(slot) end
   if not passes then return "reverted_threshold_failure", reason end
   local ok, keep, why, extra, shown = judge(engine, slot, candidate)
   if not ok then return "skipped_strategy_error", keep end

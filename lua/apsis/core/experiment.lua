@@ -156,9 +156,10 @@ local function merge(engine, slot, measurement)
     end
     slot.secondary = secondary
   end
+  if engine.front then value = engine.front:worth(slot) end
   if value and value - value == 0 then -- NaN and the infinities are no measurements
     slot.value = value
-    local samples = measurement.samples
+    local samples = not engine.front and measurement.samples
     if samples and (samples[2] or samples[1] ~= value) then
       slot.samples, slot.value = samples, stats.median(samples)
     end
@@ -366,6 +367,7 @@ function experiment.baseline(engine, options)
   engine:phase(slot, "VERIFY")
   local judge = engine.judge
   local measurement, draws = measured_baseline(engine, slot, options or judge and judge:repeats())
+  if engine.front and slot.value then slot.value, slot.samples = engine.front:worth(slot), nil end
   candidates.restore(slot)
   engine:phase(slot, "LOG")
   if measurement.status ~= "ok" then slot.value, slot.samples = nil, nil end

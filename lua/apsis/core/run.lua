@@ -53,6 +53,10 @@ function getters.history(_, engine)
   return engine.history_face
 end
 
+function getters.front(_, engine)
+  return engine.front and engine.front:records() or { engine.history.best }
+end
+
 function getters.pending(_, engine) return engine:pending() end
 
 function getters.rng(view, engine)

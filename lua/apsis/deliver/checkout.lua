@@ -35,7 +35,8 @@ function checkout.open(reader)
   if not why and not info.branch then
     why = "HEAD is detached, so there is no branch to apply to: `git switch NAME`, or `git switch -c NAME` for a new "
       .. "one"
-  elseif not why and info.branch == reader.branch then
+  elseif not why and (info.branch == reader.branch
+    or reader.manifest.branch_by_id and info.branch:sub(1, #reader.branch + 1) == reader.branch .. "/") then
     why = ("%s is the run's own branch, which apsis moves: `git switch` to yours first"):format(info.branch)
   end
   local now = not why and repo:commit_info(info.head)

@@ -6,6 +6,11 @@ local branch = {}
 local Branch = {}
 Branch.__index = Branch
 
+-- The branch that a candidate is on when it is the best. manifest.branch_by_id: candidates have branches of their own.
+function branch.of(manifest, best)
+  return manifest.branch_by_id and best and manifest.branch .. "/" .. best.id or manifest.branch
+end
+
 -- say(text) warns the user. more: mark, apsis's own ref that remembers where it left the branch; reverts: rejected work
 -- is committed and reverted on the branch.
 function branch.new(repo, name, say, more)

@@ -175,9 +175,16 @@ function extract.stderr_regex(extractor, _, gathered)
   return by_regex(fs.read(gathered.stderr_path) or "", extractor.regex, "stderr")
 end
 
--- value | nil, why.
+-- value | nil, why, and the names that have no value. Of spec.names, metrics that make up a value: nil, and why one of
+-- them is missing, if one is.
 function extract.primary(spec, gathered)
-  return extract[spec.extractor.type](spec.extractor, spec.name, gathered)
+  local read, value, why, lacking = extract[spec.extractor.type], nil, nil, {}
+  for _, name in ipairs(spec.names or { spec.name }) do
+    local number, missing = read(spec.extractor, name, gathered)
+    value, why = number, why or missing
+    if not number then lacking[#lacking + 1] = name end
+  end
+  return not spec.names and value or nil, why, lacking
 end
 
 return extract

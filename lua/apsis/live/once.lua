@@ -36,6 +36,7 @@ local function all_stages(world, slot, record)
     if one.status ~= "ok" then break end
   end
   result.items = next(items) and items or nil
+  if world.own_value then result.value = result.value or world:own_value(result.metrics) end
   return result
 end
 

@@ -1,6 +1,7 @@
 -- running: experiments run in a session: it is opened, a run that was cut off is continued, with its limits, to its
 -- end. Prints nothing but the session's warnings. Called by the commands that measure.
 local allowance = require "apsis.live.allowance"
+local branch = require "apsis.live.branch"
 local checkpoint = require "apsis.live.checkpoint"
 local evaluator = require "apsis.live.evaluator"
 local host = require "apsis.host"
@@ -42,8 +43,8 @@ local function note_moved(self)
   if ref then self:log("warn", ref) end
   self.altered = self.altered or ref
   local left = not self.manifest.own_branch and moved.ended[self.last.status] and not self.last.branch_left
-    and moved.branch(world.repo, world.refs, self.manifest.branch, history.best)
-  if left then self:log("warn", ("branch %s: %s"):format(self.manifest.branch, left)) end
+    and moved.branch(world.repo, world.refs, branch.of(self.manifest, history.best), history.best)
+  if left then self:log("warn", ("branch %s: %s"):format(branch.of(self.manifest, history.best), left)) end
 end
 
 -- A target that is met at the start does not end a run that the user asks for.

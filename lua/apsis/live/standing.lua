@@ -1,4 +1,5 @@
 -- standing: where a loop stands, from its journal, its state note and its lock. Writes nothing.
+local branch = require "apsis.live.branch"
 local budget = require "apsis.core.budget"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -71,7 +72,7 @@ local function branch_left(self, running)
   if self.last.branch_left or running or self.manifest.own_branch or not moved.ended[self.last.status] then
     return self.last.branch_left
   end
-  return self:with_repository(moved.branch, self.refs, self.branch, self.history.best)
+  return self:with_repository(moved.branch, self.refs, branch.of(self.manifest, self.history.best), self.history.best)
 end
 
 -- What there is to report of the loop, as JSON has it.
@@ -92,7 +93,8 @@ function standing.facts(self)
     current = brief(history.current), since_kept = history.since_kept, since_best = history.since_best, budget = spent,
     tokens = reported(self, "tokens", history.totals.tokens, history.totals),
     cost = reported(self, "usd", history.totals.usd, history.totals), near_misses = last.near_misses or json.null,
-    altered = self.altered or json.null, branch = self.branch, branch_left = branch_left(self, pid ~= nil) or json.null,
+    altered = self.altered or json.null, branch = branch.of(self.manifest, history.best),
+    branch_left = branch_left(self, pid ~= nil) or json.null,
     dirty = self:with_repository(dirty_of) or json.null,
   }
   rooms.call("status", self, facts)

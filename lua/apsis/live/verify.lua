@@ -173,8 +173,8 @@ function Job:pass(stage, case)
   end
   local astray = self.json_path and self:result_leads_out(self.json_path)
   if astray then return nil, "crash", astray, gathered end
-  local value, missing = extract.primary(self.world.manifest.metric, gathered)
-  gathered.metrics[self.world.manifest.metric.name] = value
+  local value, missing, lacking = extract.primary(self.world.manifest.metric, gathered)
+  gathered.metrics[self.world.manifest.metric.name], gathered.lacking = value, lacking
   return gathered, missing
 end
 
@@ -204,11 +204,12 @@ local aggregates = { mean = stats.mean, median = stats.median, min = stats.min, 
 
 -- One pass per case; metrics are aggregated over the cases, and the values by case become items.
 function Job:all_cases(stage, cases)
-  local items, lists, all, missing = {}, {}, near_miss.none { metrics = {} }, nil
+  local items, lists, all, missing = {}, {}, near_miss.none { metrics = {}, lacking = {} }, nil
   for _, case in ipairs(cases) do
     local gathered, status, reason, partial = self:pass(stage, case)
     if not gathered then return nil, status, ("%s (case %s)"):format(reason, case), partial end
     if status then missing = ("%s (case %s)"):format(status, case) end
+    table.move(gathered.lacking, 1, #gathered.lacking, #all.lacking + 1, all.lacking)
     items[case] = gathered.metrics
     for name, value in pairs(gathered.metrics) do
       lists[name] = lists[name] or {}
@@ -220,7 +221,7 @@ function Job:all_cases(stage, cases)
   for name, list in pairs(lists) do
     all.metrics[name] = aggregates[ways[name] or ways["*"] or "mean"](list)
   end
-  if missing then all.metrics[self.world.manifest.metric.name] = nil end
+  for _, name in ipairs(all.lacking) do all.metrics[name] = nil end
   all.items = items
   return all, missing
 end
@@ -252,7 +253,7 @@ function Job:measure(request)
     result.status, result.reason = "failed", "no test case matches verification.cases"
     return result
   end
-  local lists, heard = {}, self.stderr
+  local lists, lacking, heard = {}, {}, self.stderr
   for repetition = 1 - (of.warmup or 0), request.repeats or of.repeats do
     local gathered, status, reason, partial = self:repetition(request.stage, cases, repetition)
     if not gathered then
@@ -266,6 +267,7 @@ function Job:measure(request)
     end
     near_miss.add(result, gathered)
     result.missing = result.missing or status -- why there is no primary metric: of one pass is enough
+    table.move(gathered.lacking, 1, #gathered.lacking, #lacking + 1, lacking)
     result.items = gathered.items or result.items
     for metric_name, value in pairs(gathered.metrics) do
       local list, samples = lists[metric_name] or {}, gathered.samples and gathered.samples[metric_name] or { value }
@@ -273,7 +275,7 @@ function Job:measure(request)
     end
     ::next_repetition::
   end
-  if result.missing then lists[name] = nil end
+  for _, absent in ipairs(lacking) do lists[absent] = nil end
   for metric_name, list in pairs(lists) do result.metrics[metric_name] = stats.median(list) end
   result.samples = lists[name] or {}
   result.value = result.metrics[name]

@@ -73,7 +73,7 @@ function world.open(manifest, options)
   self.progress = function(_, engine, record, led)
     if options.progress then options.progress(engine, record, led) end
   end
-  self.branch = branch.new(repo, manifest.branch, options.log, {
+  self.branch = rooms.first("branch", self, options.log) or branch.new(repo, manifest.branch, options.log, {
     mark = manifest.own_branch and self.refs .. "tip" or nil, reverts = manifest.history == "revert" })
   self.here, message, code = here.open(self, info)
   if not self.here then return nil, message, code end

@@ -137,7 +137,7 @@ end
 -- Completes a merged layer: the manifest table, or nil and the list of all errors. path is the manifest's; home, if the
 -- file is not a manifest.yaml: { dir = the base of its paths, home = the folder of its state, file, name }. A room's
 -- rules may set branch (the run's) and own_branch: candidates start from that branch, which others may move, not from
--- HEAD.
+-- HEAD; or branch_by_id: candidates that lead have branches of their own below it.
 function manifest.finish(layer, path, home)
   home = home or {}
   local dir = home.dir or path:match("^(.*)/[^/]*$") or "."

@@ -236,10 +236,14 @@ local fields = {
 }
 verification.required = true
 
--- The rooms' keys, each after the one that it names.
+-- The rooms' keys, each after the one that it names, at the top or under the mapping that it names.
 local function add(field)
-  for index, other in ipairs(fields) do
-    if other[1] == field.after then return table.insert(fields, index + 1, field) end
+  local list = fields
+  for _, other in ipairs(fields) do
+    if other[1] == field.under then list = other[2].fields end
+  end
+  for index, other in ipairs(list) do
+    if other[1] == field.after then return table.insert(list, index + 1, field) end
   end
   error(("the key %s is to stand behind %s, which is not there"):format(field[1], tostring(field.after)))
 end

@@ -396,6 +396,7 @@ function build(page, data) {
     return;
   }
   section(page, "progress", "Progress", progress(data));
+  section(page, "front", "Front", ...list(data.figures).map(metricsFigure));
   section(page, "best", "Candidates", picture(data), topTable(data), lineageFigure(data), rejectedTable(data));
   section(page, "grid", "Diversity", grid(data));
   section(page, "outcomes", "Experiments", el("div", { class: "pair" }, outcomes(data), operators(data)));

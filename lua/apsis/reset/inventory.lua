@@ -52,7 +52,12 @@ function inventory.places(at)
   local shelf = ("refs/apsis-reset/%s/%s/"):format(at.ref, at.stamp or "")
   return { { "refs/apsis/" .. at.ref .. "/", shelf .. "candidates/" },
     { "refs/apsis-anchors/" .. at.ref .. "/", shelf .. "anchors/" },
-    { "refs/heads/" .. at.branch, shelf .. "branch" } }
+    { "refs/heads/" .. at.branch, shelf .. "branch" .. (at.branch:match "/$" or "") } }
+end
+
+-- A project's branch; with a slash at its end, if it has several below that.
+function inventory.branch_of(manifest)
+  return manifest.branch .. (manifest.branch_by_id and "/" or "")
 end
 
 -- The refs at a place: { name, id } each | nil, message.

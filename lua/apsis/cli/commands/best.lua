@@ -1,4 +1,5 @@
 -- best: the best candidate, and the commands to take it. Changes nothing itself.
+local branches = require "apsis.live.branch"
 local common = require "apsis.cli.common"
 local json = require "apsis.json"
 local reader = require "apsis.live.reader"
@@ -16,16 +17,21 @@ end
 -- What to merge: the run's branch if it holds the best; else the candidate's ref, or its commit if the ref is gone.
 local function what_to_merge(self, record)
   local repo <close> = self:repository()
-  local tip = repo and repo:ref("refs/heads/" .. self.branch)
+  local name = branches.of(self.manifest, record)
+  local tip = repo and repo:ref("refs/heads/" .. name)
   local info = tip and repo:commit_info(tip)
-  if info and info.tree == record.tree then return self.branch end
+  if info and info.tree == record.tree then return name end
   local ref = self.refs .. record.id
   return repo and repo:ref(ref) and ref or record.commit
 end
 
-local function print_json(record, branch)
-  print(json.encode(record and { candidate = record.id, value = record.value, commit = record.commit, branch = branch }
-    or json.null))
+local function print_json(self, record)
+  local facts = record and { candidate = record.id, value = record.value, commit = record.commit,
+    branch = branches.of(self.manifest, record) }
+  for _, more in rooms.each "best_facts" do
+    for key, value in pairs(facts and more(self) or {}) do facts[key] = value end
+  end
+  print(json.encode(facts or json.null))
   return 0
 end
 
@@ -34,7 +40,9 @@ function best.run(args)
   if not self then return code, message end
   local history = self.history
   local record = history.best
-  if args.json then return print_json(record, self.branch) end
+  local shown, problem, exit = rooms.first("best", self, args)
+  if shown ~= nil then return shown or exit, problem end
+  if args.json then return print_json(self, record) end
   if history.count == 0 then
     return 3, ("no experiments yet: run `apsis baseline%s` first"):format(show.at(args.dir))
   end

@@ -85,7 +85,8 @@ local function finish(self, args, measurement, parts)
   if wait.interrupts() > 0 then return 130, "interrupted" end
   warn(self, args.worktree, measurement)
   tell(self, args, measurement, parts)
-  if not measurement.value then return 5, "no metric: " .. (measurement.reason or measurement.missing
+  local several = self.manifest.metric.names and not measurement.missing and measurement.status == "ok"
+  if not measurement.value and not several then return 5, "no metric: " .. (measurement.reason or measurement.missing
     or measurement.status) end
   if measurement.status ~= "ok" then return 5, measurement.reason end
   return 0

@@ -46,17 +46,33 @@ local function mark_of(line)
   return show.mark(line) .. (share and " " .. share or "")
 end
 
-local function row_of(line, dir)
-  local parents = line.proposal and line.proposal.measure or line.parents
-  return { tostring(line.experiment), line.candidate or "-", line.outcome, show.number(line.primary_metric),
-    show.delta(line.delta), mark_of(line), show.line(line.operator, 16), table.concat(parents or {}, " "),
-    show.lines(line.changed_lines), show.what(line, dir) }
-end
-
 local head = { "#", "candidate", "outcome", "value", "delta", "", "operator", "parents", "lines", "what" }
 local right = { true, false, false, true, true, false, false, false, true }
-local OUTCOME, colours = 3, { outcome = "bold", baseline = "bold", kept = "green" }
+local OUTCOME, VALUE, colours = 3, 4, { outcome = "bold", baseline = "bold", kept = "green" }
 local spare = { 9, 8, 7, 5, 1 } -- columns that a narrow terminal drops: --graph and show have them
+
+-- names: of the metrics that make up the value, which have columns of their own.
+local function row_of(line, dir, names)
+  local parents = line.proposal and line.proposal.measure or line.parents
+  local row = { tostring(line.experiment), line.candidate or "-", line.outcome, show.number(line.primary_metric),
+    show.delta(line.delta), mark_of(line), show.line(line.operator, 16), table.concat(parents or {}, " "),
+    show.lines(line.changed_lines), show.what(line, dir) }
+  for index, name in ipairs(names) do
+    table.insert(row, VALUE + index, show.number((line.secondary_metrics or {})[name]))
+  end
+  return row
+end
+
+-- Head, alignment and spare columns with columns for these metrics after the value's.
+local function with_columns(names)
+  local first, to_right, droppable = table.move(head, 1, #head, 1, {}), table.move(right, 1, #right, 1, {}), {}
+  for index, name in ipairs(names) do
+    table.insert(first, VALUE + index, show.line(name, 20))
+    table.insert(to_right, VALUE + index, true)
+  end
+  for index, column in ipairs(spare) do droppable[index] = column > VALUE and column + #names or column end
+  return first, to_right, droppable
+end
 
 local function say_near_misses(self)
   local near = self.last.near_misses
@@ -103,9 +119,11 @@ local printers = {}
 
 function printers.text(self, walk)
   local heading = ("%s, %s\n"):format(self.metric.name, self.metric:words())
-  local ok, message = show.table(head, function(visit)
-    return walk(function(line) visit(row_of(line, self.home)) end)
-  end, right, show.width(), spare, nil, function(line, row)
+  local names = self.manifest.metric.names or {}
+  local first, to_right, droppable = with_columns(names)
+  local ok, message = show.table(first, function(visit)
+    return walk(function(line) visit(row_of(line, self.home, names)) end)
+  end, to_right, show.width(), droppable, nil, function(line, row)
     io.stdout:write(terminal.safe(heading .. terminal.paint(line, colours[row[OUTCOME]])), "\n")
     heading = ""
   end)

@@ -278,7 +278,7 @@ local function print_next(self, args, record)
   local here = show.at(args.directory)
   local take = record == self.history.best
     and rooms.first("take", self.history, self.dir, here ~= "" and " -C" .. here or "")
-  if take then print("take the best: " .. take) end
+  if take then print(show.take(self.manifest, take)) end
 end
 
 function command.run(args)

@@ -119,7 +119,9 @@ local function print_text(self, facts, at)
   for _, change in rooms.each "status_rows" do following = change(self, facts, rows) or following end
   show.facts(rows)
   local take = not facts.running and rooms.first("take", self.history, self.dir, at ~= "" and " -C" .. at or "")
-  if facts.baseline == json.null then print("next: " .. following) elseif take then print("take the best: " .. take) end
+  if facts.baseline == json.null then print("next: " .. following) elseif take then
+    print(show.take(self.manifest, take))
+  end
 end
 
 function status.run(args)

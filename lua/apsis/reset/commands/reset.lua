@@ -55,7 +55,8 @@ local function survey(self, repo)
     list[#list + 1] = path
   end
   local message
-  for index, place in ipairs(inventory.places { ref = self.manifest.project.ref, branch = self.branch }) do
+  for index, place in ipairs(inventory.places { ref = self.manifest.project.ref,
+    branch = inventory.branch_of(self.manifest) }) do
     found.refs[index], message = inventory.refs_at(repo, place[1])
     if not found.refs[index] then return nil, message, 3 end
   end
@@ -121,7 +122,10 @@ end
 
 -- Why a run whose branch is checked out cannot be moved; nil if it can. branch: its name.
 local function is_out(repo, branch)
-  local where = repo:checked_out(branch)
+  local where
+  for _, ref in ipairs(inventory.refs_at(repo, "refs/heads/" .. branch) or {}) do
+    where, branch = where or repo:checked_out((ref.name:gsub("^refs/heads/", ""))), where and branch or ref.name:sub(12)
+  end
   return where and ("the run's branch %s is checked out in %s, and your working tree is never touched: git switch to "
     .. "another branch first"):format(branch, where)
 end
@@ -129,7 +133,7 @@ end
 -- Why a reset would be refused, in words; nil if it would not.
 local function hindrance(self, repo)
   local pid, since = lock.holder(self.home)
-  if not pid then return is_out(repo, self.branch) end
+  if not pid then return is_out(repo, inventory.branch_of(self.manifest)) end
   return ("a run goes on (pid %d, since %s): stop it first, with Ctrl-C or `kill %d`"):format(pid, since, pid)
 end
 
@@ -184,15 +188,15 @@ local function record_of(self, repo, args)
   if not record then
     local found, refused, code = survey(self, repo)
     if not found then return nil, refused, code end
-    record = { stamp = shelf.name(self.home, clock.time()), ref = self.manifest.project.ref, branch = self.branch,
-      lines = found.lines, best = found.best, count = found.count }
+    record = { stamp = shelf.name(self.home, clock.time()), ref = self.manifest.project.ref,
+      branch = inventory.branch_of(self.manifest), lines = found.lines, best = found.best, count = found.count }
     if args.keep_best and found.damaged then return nil, found.damaged, 3 end
   end
   if args.keep_best and not record.keep then
     if not record.best then
       return nil, "--keep-best: there is no best yet: no candidate that was kept has a value", 5
     end
-    record.keep = shelf.branch_for(repo, record.branch .. "-best", record.best.commit)
+    record.keep = shelf.branch_for(repo, record.branch:gsub("/$", "") .. "-best", record.best.commit)
   end
   return record
 end

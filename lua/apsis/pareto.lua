@@ -1,0 +1,2 @@
+-- pareto: the public name of pareto/numbers.lua.
+return require "apsis.pareto.numbers"
