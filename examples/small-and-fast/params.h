@@ -1,0 +1,2 @@
+#define BITS 4
+#define SLICES 1
