@@ -10,8 +10,7 @@ local order = {
   lua = { "library", "core", "project", "live", "cli", "", "strategies" },
 }
 -- Doors: public names in the library that open a feature room.
-local doors = { ["lua/apsis/acceptance.lua"] = true, ["lua/apsis/fitness.lua"] = true,
-  ["lua/apsis/pareto.lua"] = true }
+local doors = { ["lua/apsis/acceptance.lua"] = true, ["lua/apsis/fitness.lua"] = true }
 
 local function room_of(path)
   if path:find "^runtime/" then return path:match "^runtime/([^/]+)/" or "-" end

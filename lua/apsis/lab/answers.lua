@@ -46,7 +46,8 @@ function answers.open(dir)
   self.baseline, self.direction, self.metric = first, first.direction, first.metric or metric.name
   self.target = number(metric.target)
   self.measure_by = { tie_breaker = metric.tie_breaker, metrics = configuration.metrics,
-    epsilon = number(metric.epsilon), min_pass = number(metric.min_pass), max_pass = number(metric.max_pass) }
+    epsilon = number(metric.epsilon), min_pass = number(metric.min_pass), max_pass = number(metric.max_pass),
+    pareto = type(metric.pareto) == "table" and metric.pareto or nil }
   return self
 end
 

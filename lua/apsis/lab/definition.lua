@@ -30,7 +30,7 @@ local rules = { noise = { one_of = noise.names }, noise_sd = limit, seconds = li
 local functions = { "init", "baseline", "propose", "evaluate", "text", "parse", "check" }
 local needed = { "baseline", "propose", "evaluate" }
 local known = { options = "table", direction = "string", metric = "string", description = "string",
-  operators = "table" }
+  operators = "table", pareto = "table" }
 for _, name in ipairs(functions) do known[name] = "function" end
 
 -- The names of the shipped worlds.
@@ -177,6 +177,9 @@ local function options_of(module, text)
   if seen.noise_sd and not seen.noise then options.noise = "gaussian" end
   if options.noise_sd == 0 then options.noise = "none" end
   message = problems.problem(options, rules) or module.check and module.check(options)
+  if not message and module.pareto and options.noise ~= "none" then
+    message = ("noise goes with one metric, and this world has %d"):format(#module.pareto)
+  end
   if message then return nil, message end
   return options
 end

@@ -178,12 +178,15 @@ local function new_engine(spec, strategy, world, noisy)
   for kind, limit in pairs(spec.limits or {}) do limits[kind] = limit end
   local by = world.lab.measure_by or {} -- what a recorded run was measured by
   local metric = { name = module.metric or definition.name, direction = module.direction, target = not noisy
-    and world.lab.target or nil, epsilon = by.epsilon, min_pass = by.min_pass, max_pass = by.max_pass }
+    and world.lab.target or nil, epsilon = by.epsilon, min_pass = by.min_pass, max_pass = by.max_pass,
+    pareto = module.pareto or by.pareto }
+  local parts = {} -- each of several metrics can be compared alone
+  for _, part in ipairs(metric.pareto or {}) do parts[part.name] = part end
   local engine = loop.new { strategy = strategy, world = world, metric = metric, seed = spec.seed,
     name = definition.name, journal = spec.journal or listed.new { forgets = spec.history == false },
     workers = world.workers, thresholds = world.lab.thresholds, budget = limits, acceptance = spec.acceptance,
     trajectory = spec.trajectory,
-    metrics = by.metrics, tie_breaker = by.tie_breaker,
+    metrics = by.metrics or parts, tie_breaker = by.tie_breaker,
     project = { name = definition.name, provider = "lab", files = { writable = { "genome" } } } }
   world.engine = engine
   return engine

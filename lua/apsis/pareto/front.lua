@@ -1,7 +1,7 @@
 -- front: the candidates of a run that no other kept one beats in every metric, as a fold over the lines that were kept,
 -- and what a candidate is worth to them. Members, reference and hypervolume begin with the baseline. Called by room.
 local direction = require "apsis.direction"
-local numbers = require "apsis.pareto.numbers"
+local numbers = require "apsis.pareto"
 
 local front = {}
 
