@@ -26,7 +26,7 @@ function direction.new(spec)
   if not parsed then error(message, 2) end
   return setmetatable({
     name = spec.name, direction = parsed, sign = parsed == "higher" and 1 or -1, epsilon = spec.epsilon or 0,
-    target = spec.target, min_pass = spec.min_pass, max_pass = spec.max_pass,
+    target = spec.target, min_pass = spec.min_pass, max_pass = spec.max_pass, medians = spec.medians,
   }, Metric)
 end
 
@@ -253,6 +253,7 @@ end
 -- is a lucky one, unless the baseline's were all equal. Both are records, with `samples`.
 function Metric:doubt_text(best, baseline)
   if best.acceptance then return "by the measurements that chose it" end
+  if self.medians then return nil end
   local base = baseline.samples or {}
   if best.samples and #best.samples > 1 then return nil end
   local low, high = math.huge, -math.huge

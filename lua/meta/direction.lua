@@ -17,6 +17,7 @@ direction.allowed = {}
 ---@field target? number
 ---@field min_pass? number values below fail, whatever the direction
 ---@field max_pass? number values above fail
+---@field medians? boolean each value is made of medians of several measurements, though samples do not show them
 
 ---@class apsis.direction.Metric
 ---@field name string?

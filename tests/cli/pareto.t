@@ -73,6 +73,9 @@ is "best as JSON" "$(json candidate):$(json branch):$(json front.3.candidate)" c
 apsis log --count 2
 line "log has a column for each" "$out" "candidate +outcome +value +ms +kb +delta"
 line "with its values" "$out" "^ *3 +c0003 +reverted_worse_metric +[0-9]+ +13 +13 "
+out=$(script -qec "stty cols 80; export TERM=xterm NO_COLOR=1; '$APSIS' best; '$APSIS' log" /dev/null | tr -d '\r')
+line "best on a terminal" "$out" "^c0002 +12 ms +9 +apsis/tiny/front/c0002$"
+line "log leaves room for what was tried" "$out" "^c0004 +kept +8 +11 +better .* exploitation of"
 apsis show c0002
 line "show" "$out" "^kept because: +joins the front"
 apsis export --csv -
@@ -117,6 +120,18 @@ git worktree remove --force "$T/elsewhere"
 git checkout -q main
 end_item
 
+item "the branch of a run with one metric is in the way, and the remedy is shown"
+git for-each-ref --format='delete %(refname)' refs/heads/apsis | git update-ref --stdin
+git branch apsis/tiny
+apsis run -q --iterations 1
+like "warned" "$err" "branch apsis/tiny/front is left as it is: the branch apsis/tiny is in the way: git branch -m apsis/tiny apsis/tiny-before"
+apsis status
+line "status" "$out" "^branch: .*is left behind: the branch apsis/tiny is in the way: git branch -m"
+git branch -m apsis/tiny apsis-before
+apsis run -q --iterations 1
+is "then they are made" "$(branches)" "apsis/tiny/front/c0005 "
+end_item
+
 item "a reset puts the front's branches away, and the undo brings them back"
 before=$(branches)
 apsis reset -f
@@ -138,7 +153,7 @@ wait "$pid" 2>/dev/null
 rm -rf .apsis
 apsis run -q
 apsis status --json
-first=$(json front.1.candidate) count=$(lines)
+first=$(json front.1.candidate)
 rm -rf .apsis
 git for-each-ref --format='delete %(refname)' refs/heads/apsis | git update-ref --stdin
 apsis run -q --iterations 1
@@ -170,6 +185,19 @@ is "outcome" "$(field 1 outcome)" skipped_verification_crash
 like "reason" "$(field 1 rollback_reason)" "no METRIC kb=NUMBER in the output of measure"
 apsis eval
 is "eval has both" "$code:$(printf '%s' "$out" | tr '\n' ' ')" "0:kb=10 ms=10"
+end_item
+
+item "noise: the advice is repeats, not acceptance; a value of medians is not called measured once"
+pairs noisy
+sed -i 's/ms=.time/ms=$((100 * time + $(date +%-N) % 997))/' evaluate.sh && commit noisy
+apsis baseline
+like "the advice" "$(tr '\n' ' ' <<<"$out")" "The metrics are noisy: .*repeats: 5.*epsilon"
+unlike "not acceptance" "$out" "acceptance: default"
+sed -i 's/verification: {/verification: {repeats: 3, /; s/{name: ms,/{name: ms, epsilon: 1000,/' manifest.yaml
+apsis baseline -q --again --repeats 1
+apsis run -q --iterations 2
+apsis status
+line "no doubt" "$out" "^best: +c000[0-9] = [0-9.]+(, [+][0-9.]+ % against the baseline's [0-9.]+)?$"
 end_item
 
 # refused WHAT CHANGE KEY: an edit of manifest.yaml by sed, and what the message has.

@@ -17,6 +17,10 @@ end
 -- What to do if one of the values is better than their median, or nil. metric: as made by apsis.direction.
 function spread.advice(values, metric)
   if not metric:better(metric:best_of(values), stats.median(values)) then return nil end
+  if metric.parts then
+    return "The metrics are noisy: a lucky measurement could join the front. `verification: {repeats: 5}` in the "
+      .. "manifest takes the median of each, and an `epsilon` above its noise keeps the rest out."
+  end
   return "The metric is noisy: a lucky measurement could be kept as an improvement. With the line "
     .. "`acceptance: default` in the manifest, a candidate that looks better is measured again before it is kept."
 end

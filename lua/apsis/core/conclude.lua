@@ -12,7 +12,8 @@ end
 
 -- Adds to what hooks and provider learned what a kept candidate costs in other metrics.
 local function add_trade(engine, slot, fields)
-  add_learned(fields, #engine.metric_names > 0 and decide.trade(engine, slot.candidate, engine.history.best) or nil)
+  local compared = #engine.metric_names > 0 and not engine.front -- a front is made of trades
+  add_learned(fields, compared and decide.trade(engine, slot.candidate, engine.history.best) or nil)
 end
 
 -- Adds what was said of the result; its notes come over those of the hooks.

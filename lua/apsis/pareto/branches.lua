@@ -13,41 +13,44 @@ function branches.new(world, say)
     Branches)
 end
 
-local function leave(self, name, reason)
-  local text = ("branch %s is left as it is: %s"):format(name, reason)
-  if self.left ~= text then self.say("warn", text) end
-  self.left = text
+-- Warns that something is left as it is; id: whose branch, or nil for all.
+local function leave(self, id, reason)
+  local name = id and self.short .. "/" .. id or self.short
+  local left = id and id .. ": " .. reason or reason
+  if self.said ~= left then
+    self.say("warn", ("branch %s is left as it is: %s; it is tried again after the next change"):format(name, reason))
+  end
+  self.left, self.said = left, left
 end
 
 -- Removes the branch of a candidate that left the front; not one that has more than the candidate.
-local function remove(self, name, at, id)
+local function remove(self, id, at)
   local record = self.world.history:get(id)
-  if not record or record.commit ~= at then return leave(self, name, "it has other commits than apsis made") end
-  local used = self.repo:checked_out(name)
-  if used then return leave(self, name, "it is checked out in " .. used) end
-  local done, message = self.repo:delete_ref("refs/heads/" .. name)
-  if not done then leave(self, name, message) end
+  if not record or record.commit ~= at then return leave(self, id, "it has other commits than apsis made") end
+  local used = self.repo:checked_out(self.short .. "/" .. id)
+  if used then return leave(self, id, "it is checked out in " .. used) end
+  local done, message = self.repo:delete_ref(self.ref .. "/" .. id)
+  if not done then leave(self, id, message) end
 end
 
 -- Gives each member its branch, and removes those of the others.
 function Branches:advance()
   self.front = self.front or front.new(self.world, self.world.manifest.metric.pareto)
-  local wanted = {}
+  local wanted, above = {}, self.short:match "^(.*)/[^/]*$"
+  self.left = nil
   for _, record in ipairs(self.front:records()) do wanted[record.id] = record.commit end
+  if self.repo:ref("refs/heads/" .. above) then -- of a run with one metric
+    return leave(self, nil, ("the branch %s is in the way: git branch -m %s %s-before"):format(above, above, above))
+  end
   for _, ref in ipairs(self.repo:refs(self.ref .. "/") or {}) do
     local id = ref.name:sub(#self.ref + 2)
-    local name = self.short .. "/" .. id
-    if wanted[id] and wanted[id] ~= ref.id then leave(self, name, "it has other commits than apsis made")
-    elseif not wanted[id] and id:find "^c%d+$" then remove(self, name, ref.id, id) end
+    if wanted[id] and wanted[id] ~= ref.id then leave(self, id, "it has other commits than apsis made")
+    elseif not wanted[id] and id:find "^c%d+$" then remove(self, id, ref.id) end
     wanted[id] = nil
   end
-  local above = self.short:match "^(.*)/[^/]*$" -- of a run with one metric
   for id, commit in pairs(wanted) do
     local done, message = self.repo:set_ref(self.ref .. "/" .. id, commit, false, "apsis: " .. id)
-    if not done and self.repo:ref("refs/heads/" .. above) then
-      message = ("the branch %s is in the way: git branch -m %s %s-before"):format(above, above, above)
-    end
-    if not done then leave(self, self.short .. "/" .. id, message) end
+    if not done then leave(self, id, message) end
   end
 end
 

@@ -161,6 +161,7 @@ function schema.check(draft)
   check_metric(draft, metric)
   check_parts(draft, metric)
   check_others(draft, value)
+  metric.medians = (value.verification or {}).repeats ~= 1 or nil
   if value.project and value.project.ref then
     value.branch, value.branch_by_id = "apsis/" .. value.project.ref .. "/front", true
   end

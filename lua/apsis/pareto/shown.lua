@@ -95,7 +95,7 @@ function shown.print(reader, at)
     table.insert(rows[place], 1, record.id)
     table.insert(rows[place], branches.of(reader.manifest, record))
   end
-  for _, text in ipairs(show.columns(head, rows, right, show.width())) do print(text) end
+  for _, text in ipairs(show.columns(head, rows, right, (show.width()))) do print(text) end
   local newest = best.outcome ~= "baseline" and best or list[1]
   if newest.outcome == "baseline" then return end
   print(("to take one of them:\n  apsis apply %s%s\n  git diff HEAD %s\n  git merge %s"):format(newest.id, at,

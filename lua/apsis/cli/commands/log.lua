@@ -71,6 +71,7 @@ local function with_columns(names)
     table.insert(to_right, VALUE + index, true)
   end
   for index, column in ipairs(spare) do droppable[index] = column > VALUE and column + #names or column end
+  if #names > 0 then droppable[#droppable + 1] = VALUE end
   return first, to_right, droppable
 end
 
