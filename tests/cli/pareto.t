@@ -76,6 +76,9 @@ line "with its values" "$out" "^ *3 +c0003 +reverted_worse_metric +[0-9]+ +13 +1
 out=$(script -qec "stty cols 80; export TERM=xterm NO_COLOR=1; '$APSIS' best; '$APSIS' log" /dev/null | tr -d '\r')
 line "best on a terminal" "$out" "^c0002 +12 ms +9 +apsis/tiny/front/c0002$"
 line "log leaves room for what was tried" "$out" "^c0004 +kept +8 +11 +better .* exploitation of"
+apsis show c0003 --against c0000 --bisect
+is "no bisect" "$code" 2
+like "with the reason" "$err" "front's value is no candidate's alone"
 apsis show c0002
 line "show" "$out" "^kept because: +joins the front"
 apsis export --csv -
@@ -189,7 +192,7 @@ end_item
 
 item "noise: the advice is repeats, not acceptance; a value of medians is not called measured once"
 pairs noisy
-sed -i 's/ms=.time/ms=$((100 * time + $(date +%-N) % 997))/' evaluate.sh && commit noisy
+sed -i 's/ms=.time/ms=$((100 * time + $(date +1%N) % 997))/' evaluate.sh && commit noisy
 apsis baseline
 like "the advice" "$(tr '\n' ' ' <<<"$out")" "The metrics are noisy: .*repeats: 5.*epsilon"
 unlike "not acceptance" "$out" "acceptance: default"

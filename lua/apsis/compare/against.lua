@@ -173,6 +173,9 @@ end
 
 -- Compares the candidate of args. exit code, message.
 function against.run(self, args)
+  if args.bisect and self.manifest.metric.names then
+    return 2, "--bisect looks for what made one number worse, and a front's value is no candidate's alone: leave it out"
+  end
   local record, other, code = records(self, args)
   if not record then return code, other end
   local repo <close>, message = self:repository()

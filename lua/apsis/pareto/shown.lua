@@ -24,7 +24,7 @@ end
 
 -- Whether the journal's values are of the manifest's metric: it may be of the time before.
 local function is_current(owner)
-  return owner.history.baseline ~= nil and owner.history.metric.name == owner.manifest.metric.name
+  return (owner.history.baseline or {}).value ~= nil and owner.history.metric.name == owner.manifest.metric.name
 end
 
 local function of_parts(made, record)
