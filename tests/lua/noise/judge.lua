@@ -1,6 +1,7 @@
 -- confirm: acceptance under noise within the loop: what is measured again, what is kept and may lead, what stands in the journal and
 -- is known again after a crash, and the gain measured again at the end.
 local fake = require "fake"
+local host = require "apsis.host"
 local json = require "apsis.json"
 local random = require "apsis.random"
 local tap = require "tap"
@@ -220,6 +221,18 @@ test("a strategy that keeps for reasons of its own may, but what is not shown to
   equal(engine.history.current.id, "c0006")
   equal(lines[5].notes.kept_because, "true true false")
   equal(lines[4].notes.kept_because, "false false false")
+end)
+
+test("hyperagents keeps all for its archive, and its best is what was shown to be better", function()
+  local lines, _, engine = fake.run(assert(host.read "strategies/hyperagents.lua"),
+    spec({ [4] = 7 }, 1, { budget = { iterations = 12 } }))
+  equal(#by_outcome(lines, "kept"), 12)
+  local shown = {}
+  for _, line in ipairs(lines) do
+    if line.acceptance.verdict == "kept" then shown[#shown + 1] = line.candidate end
+  end
+  equal(shown, { "c0004" })
+  equal({ engine.history.best.id, engine.history.current.id }, { "c0004", "c0012" })
 end)
 
 test("a strategy that refuses what was shown to be better is obeyed", function()
