@@ -75,8 +75,10 @@ function conclude.settle(engine, slots)
   engine.accepting:unlock()
 end
 
--- DECIDE and LOG of a slot without a group.
+-- DECIDE and LOG of a slot without a group. With several workers the judge screens it beside others, before its turn.
 function conclude.settle_one(engine, slot)
+  local screens = engine.workers > 1 and engine.judge and not slot.result
+  if screens and decide.is_asked(engine, slot) then engine.judge:screen(slot) end
   engine.accepting:lock()
   engine.deciding:lock()
   conclude_one(engine, slot, slot.result)

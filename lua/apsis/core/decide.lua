@@ -112,6 +112,11 @@ local function noted(engine, slot, candidate, outcome, reason, extra)
   return outcome, reason, more or extra
 end
 
+-- Whether judge and strategy are asked about a measured slot.
+function decide.is_asked(engine, slot)
+  return slot.measurement.status == "ok" and engine.metric:passes(slot.candidate.value)
+end
+
 -- outcome, reason, extra ({learned, next_action_hint, notes}) for a candidate whose measurement is complete; reason
 -- nil: see decide.reason.
 function decide.candidate(engine, slot, candidate, measurement)

@@ -1,5 +1,5 @@
--- decision: one candidate's acceptance: the screen, then the confirmation, one measurement at a time. It works on a
--- copy of the state's numbers and returns them with its verdict, so an abandoned decision changes nothing. A part of
+-- decision: one candidate's acceptance: the screen, then the confirmation, one measurement at a time. It works on the
+-- numbers that it is given, a copy of the state's or these, and returns them with its verdict. A part of
 -- apsis.acceptance; measures nothing itself.
 local confirm = require "apsis.noise.labels"
 local screen = require "apsis.noise.screen"
@@ -24,16 +24,10 @@ local function times(count)
   return count == 1 and "1 measurement" or count .. " measurements"
 end
 
-local function copy(data)
-  local new = {}
-  for key, value in pairs(data) do new[key] = value end
-  return new
-end
-
--- settle(data, kept): called once, with the numbers of the next state.
+-- settle(data): called once, with the numbers of the next state.
 function decision.new(settings, metric, data, rng, settle)
   return setmetatable({
-    settings = settings, metric = metric, data = copy(data), rng = rng, settle = settle, next = "candidate",
+    settings = settings, metric = metric, data = data, rng = rng, settle = settle, next = "candidate",
     measured = 0, promoted = false, candidate_samples = {}, best_samples = {}, last = {}, screen = screen.new(settings),
   }, Decision)
 end

@@ -20,7 +20,7 @@ function judge.new(engine, given)
   local settings = assert(acceptance.settings(given))
   engine.shown_metric = direction.judged(engine.metric, function() return engine.history.best end)
   return setmetatable({ engine = engine, settings = settings, state = acceptance.new(settings, engine.metric),
-    exhausted = 0, in_full = given.baseline ~= nil }, Judge)
+    exhausted = 0, in_full = given.baseline ~= nil, screened = setmetatable({}, { __mode = "k" }) }, Judge)
 end
 
 -- Reads the noise from a journal line.
@@ -73,6 +73,9 @@ end
 -- One more measurement in a slot, of its candidate or the best; halt and plan may run meanwhile. Its value, or nil.
 local function measure(self, slot, record, stage)
   local engine = self.engine
+  if engine.budget.limits.measurements then -- so that what is measured meanwhile does not count on it
+    engine.budget:hold(slot, "measurements", math.max(slot.reserved.measurements or 0, (slot.measurements or 0) + 1))
+  end
   engine.deciding:unlock()
   local measurement = engine.world:verify(slot, record, { stage = stage or slot.stage })
   engine.deciding:lock()
@@ -96,11 +99,53 @@ local function get_ready(self, slot)
   return true
 end
 
+-- A decision about a slot's candidate, which has had its first value.
+local function begin(self, slot)
+  local rng = random.stream(self.engine.seed, slot.number, "acceptance")
+  local decision = self.state:judge(rng, self.engine.workers > 1)
+  decision:feed(slot.value)
+  return decision
+end
+
+-- Whether the best is another now, or about to be.
+local function is_passed(self, best)
+  local history, before = self.engine.history, self.before
+  return history.best ~= best or before and self.engine.slots[before.number] ~= nil
+end
+
+-- With several workers: screens a slot's candidate before its turn to be decided, beside others. Who passes is
+-- confirmed in its turn. If another candidate becomes the best meanwhile, all begins again then; and if there is no
+-- noise, a measurement may be enough, and nothing is done yet.
+function Judge:screen(slot)
+  local engine, best = self.engine, self.engine.history.best
+  engine.deciding:lock()
+  if self.state.ready and not is_exact(self) and not is_passed(self, best) then
+    slot.trace = slot.trace or {}
+    local decision = begin(self, slot)
+    self.screened[slot] = { decision = decision, best = best }
+    while decision.next and not decision.promoted and not engine.budget:short_of_measurements(1) do
+      local value = measure(self, slot, decision.next == "candidate" and slot.candidate or best)
+      if is_passed(self, best) then
+        self.screened[slot] = nil
+        break
+      end
+      decision:feed(value)
+    end
+  end
+  engine.deciding:unlock()
+end
+
+-- The decision that a screen has begun, if it is still about the best.
+local function begun(self, slot)
+  local screened = self.screened[slot]
+  self.screened[slot] = nil -- a repaired version is measured from the start
+  return screened and screened.best == self.engine.history.best and screened.decision or nil
+end
+
 -- Requests measurements until there is a verdict. Returns the decision, or nil and why there is none; arms: the
 -- metrics of every measurement of the confirmation.
 local function decide(self, slot, arms)
-  local decision = self.state:judge(random.stream(self.engine.seed, slot.number, "acceptance"))
-  decision:feed(slot.value)
+  local decision = begun(self, slot) or begin(self, slot)
   while decision.next do
     local short = self.engine.budget:short_of_measurements(1)
     if short and not decision.promoted then return nil, short end
@@ -158,7 +203,7 @@ end
 function Judge:take_back(slot)
   local before = self.before
   if not before or before.number ~= slot.number then return end
-  self.state = acceptance.restore(self.settings, self.engine.metric, before.state)
+  self.state:take_back(before.state)
   slot.acceptance.state = before.state
   self.before = nil
 end

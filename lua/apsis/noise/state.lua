@@ -71,10 +71,18 @@ function State:level(value)
   show(self, self.data)
 end
 
--- A decision about one candidate.
-function State:judge(rng)
+-- Goes back to what was saved before, also for the decisions that are under way.
+function State:take_back(saved)
+  for _, field in ipairs(fields) do self.data[field] = saved[field] end
+  show(self, self.data)
+end
+
+-- A decision about one candidate. It works on a copy of the numbers, so an abandoned one changes nothing; beside: on
+-- the numbers themselves, so that several may screen their candidates side by side. Only one at a time may confirm.
+function State:judge(rng, beside)
   if not self.ready then error("acceptance: judge before there is a baseline", 2) end
-  return decisions.new(self.settings, self.metric, self.data, rng, function(data) show(self, data) end)
+  local data = beside and self.data or self:save()
+  return decisions.new(self.settings, self.metric, data, rng, function(now) show(self, now) end)
 end
 
 return state

@@ -329,4 +329,51 @@ test("with several workers each candidate is judged against the best of its turn
   ok(engine.history.best.value > 4, "a real one leads")
 end)
 
+-- Four workers whose measurements take a moment. check(slot, record, flying) is called during each of a candidate that
+-- has a value already; flying: how many such there are now, by phase.
+local function beside(steps, more, check)
+  local given = spec(steps, 1, more)
+  local measure, flying = given.world.measure, { VERIFY = 0, DECIDE = 0 }
+  given.workers = 4
+  function given.world.delay(slot)
+    if slot.value and slot.acceptance == nil and slot.number > 0 then flying[slot.phase] = flying[slot.phase] + 1 end
+    return slot.number > 0 and 0.002 or nil
+  end
+  function given.world.measure(x, _, slot, record)
+    if slot.value and slot.acceptance == nil and slot.number > 0 then
+      check(slot, record, flying)
+      flying[slot.phase] = flying[slot.phase] - 1
+    end
+    return measure(x)
+  end
+  return given
+end
+
+test("with several workers candidates are screened side by side, and confirmed one at a time against the best", function()
+  local screens, most, engine, wrong = 0, 0, nil, nil
+  local given = beside({ [3] = 6, [9] = 6 }, { budget = { iterations = 16 } }, function(slot, record, flying)
+    screens, most = math.max(screens, flying.VERIFY), math.max(most, flying.DECIDE)
+    if flying.DECIDE == 0 or slot.phase ~= "DECIDE" or record.id == slot.candidate.id then return end
+    if record.id ~= engine.history.best.id then wrong = slot.number end
+  end)
+  given.acceptance.final = 0
+  engine = fake.engine(plain, given)
+  assert(engine:run { run_number = 1 })
+  equal({ screens >= 2, most, wrong }, { true, 1, nil })
+  equal(engine.history.best.value > 4, true)
+  equal(engine.judge.state:save().screened >= 16, true, "every screen counts")
+  local folded = fake.engine(plain, { texts = engine.journal.texts, acceptance = given.acceptance })
+  equal(folded.judge.state:save(), engine.judge.state:save(), "what a fold knows")
+end)
+
+test("with several workers no more is measured than the budget has", function()
+  for limit = 21, 45, 3 do
+    local given = beside({ [2] = 6 }, { budget = { measurements = limit, iterations = 40 } }, function() end)
+    given.acceptance.final = 0
+    local sum = 0
+    for index, line in ipairs((fake.run(plain, given))) do sum = sum + (index > 1 and line.measurements or 0) end
+    equal(sum <= limit, true, ("%d of %d"):format(sum, limit))
+  end
+end)
+
 tap.done()
