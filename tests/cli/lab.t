@@ -239,6 +239,12 @@ like "in the overview, with the world" "$out" 'mine.lua on broken.lua: 60 of 60 
 unlike "nothing of the other world" "$out" 'onemax:n=8:'
 apsis lab mistyped.lua --world onemax:n=30 --seeds 2 --evaluations 11
 like "an operator" "$(tr -s '\n ' ' ' <<<"$out")" 'restrat: no such operator here, taken as exploitation in 20 proposals; did you mean "restart"'
+lua narrow 'return { operators = { "exploitation" }, baseline = function() return 0 end, propose = function() return 1 end,
+evaluate = function() return 0 end }'
+lua crosses 'return { plan = function(run) return { parents = { run.best }, operator = "crossover" } end, halt = function() end }'
+apsis lab crosses.lua --world narrow.lua --seeds 1 --evaluations 11
+like "another world has it" "$(tr -s '\n ' ' ' <<<"$out")" 'crossover: no such operator here, taken as exploitation in 10 proposals( |$)'
+unlike "and so it is no slip" "$out" 'did you mean'
 end_item
 
 item "what was skipped is counted with the reason; genomes that are no text are no near duplicates"

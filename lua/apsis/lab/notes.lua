@@ -89,8 +89,9 @@ local function unknown(entry)
   end
   for _, name in ipairs(show.sorted(sums)) do
     local what = name:find " " and "" or "no such operator here, " -- "crossover with one parent" is one that is here
-    list[#list + 1] = ("%s: %staken as exploitation in %d proposals%s"):format(show.line(name), what, sums[name],
-      suggest.sentence(name, operators))
+    local hint = suggest.sentence(name, operators)
+    if hint:find(('"%s"'):format(name), 1, true) then hint = "" end -- another world's
+    list[#list + 1] = ("%s: %staken as exploitation in %d proposals%s"):format(show.line(name), what, sums[name], hint)
   end
   return #list > 0 and table.concat(list, "; ") or nil
 end
