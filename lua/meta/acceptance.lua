@@ -67,11 +67,16 @@ function state:baseline(values) end
 ---@param value number
 function state:level(value) end
 
+--- Goes back to what `save` returned before, also for decisions that go on.
+---@param saved table<string, number>
+function state:take_back(saved) end
+
 --- A decision about one candidate against the best. It changes nothing until its verdict. Raises before there is a
 --- baseline.
 ---@param rng apsis.random.Stream a separate stream: the coins of the confirmation, one draw each
+---@param beside? boolean true: others screen at the same time, and all change the same numbers; one at a time confirms
 ---@return apsis.acceptance.Decision
-function state:judge(rng) end
+function state:judge(rng, beside) end
 
 ---@class apsis.acceptance.Decision
 ---@field next "candidate"|"best"|nil what to measure next; first the candidate; nil once there is a verdict
