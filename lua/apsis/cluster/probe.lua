@@ -31,7 +31,7 @@ local function words(given, job)
   local found = given.probe
   add(true, ("a job ran on %s after %.1f s in the queue, with apsis %s"):format(given.node, given.queue_s,
     found.version))
-  if job.manifest.sandbox.mode == "off" then add(false, "the sandbox is off in the manifest")
+  if job.manifest.sandbox.mode == "off" then add(false, "`sandbox: off` turns the sandbox off")
   elseif found.way then add(found.way ~= "landlock", "commands are kept in by " .. ways.words(found.way))
   else add(false, "nothing keeps commands in there: " .. tostring(found.reason)) end
   for _, text in ipairs(found.missing) do add(false, text) end

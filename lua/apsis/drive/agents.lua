@@ -38,13 +38,16 @@ description: Measured experiments with apsis. Use it to improve, optimise, speed
 # apsis
 
 apsis measures changes to this project and decides which are kept. You propose changes; you never decide, and you cannot
-change how it measures. %s
+change how it measures.
+
+%s
 
 1. `status` (`apsis status`): the metric and its direction, the baseline, the best, what is left of the budget.
 2. `next` (`apsis next`): a proposal of the strategy: a prompt and a checkout of the parent. Read the prompt.
-3. Change files in that checkout, only those that the prompt says you may change.
+3. Change files in that checkout, only those that the prompt says you may change. What the prompt wants said (a title,
+   lines `ASI key=value`) goes with the submission.
 4. `submit` with the checkout and a title (`apsis submit DIR --title TEXT`): it is measured, and kept or not. Give a
-   hypothesis and what you learned, too: later prompts show them.
+   hypothesis and what you learned, too (`--asi learned=TEXT`): later prompts show them.
 5. If the result is not there yet: `wait` with the id (`apsis wait ID --timeout 45`).
 6. Repeat from 2. When the loop is over, stop and report the best: a person begins another run.
 

@@ -18,7 +18,7 @@ local FINISH_S <const> = 60 -- that calls have after the client has closed its e
 local PARSE, REQUEST, METHOD, PARAMS <const> = -32700, -32600, -32601, -32602
 
 local INSTRUCTIONS <const> = "apsis measures changes to this project and decides which are kept; you propose them. "
-  .. "Call status first. Then repeat: call next, change the files in the directory that it gives, call submit. Every "
+  .. "Call status first. Then repeat: call next, change the files in the directory that it gives, call submit. A "
   .. "result ends with what to do next. You cannot change how it measures."
 
 local function failure(code, message) return { code = code, message = message } end

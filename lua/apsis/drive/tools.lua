@@ -181,11 +181,20 @@ local function problem_of_text(value)
   end
 end
 
+local function names_of(properties)
+  local names = {}
+  for name in pairs(properties or {}) do names[#names + 1] = name end
+  table.sort(names)
+  return #names > 0 and table.concat(names, ", ") or "none"
+end
+
 -- What is wrong with a call's arguments; nil if nothing is.
 function tools.problem(tool, args)
   for name, value in pairs(args) do
     local wanted = (tool.properties or {})[name]
-    if not wanted then return ("%s has no argument %q"):format(tool.name, name) end
+    if not wanted then
+      return ("%s has no argument %q; it has %s"):format(tool.name, name, names_of(tool.properties))
+    end
     if type(value) ~= kinds[wanted.type] or wanted.type == "integer" and math.type(value) ~= "integer" then
       return ("%s: %s must be a %s"):format(tool.name, name, in_words[wanted.type])
     end

@@ -36,15 +36,15 @@ end
 -- Of a project's refs: which one is not as apsis wrote it, for people; nil if all are. at: a reader or a world.
 function moved.ref(repo, at, history)
   local by_id = refs_of(repo, at.refs)
-  local wrong, what = first_missing(at, history, by_id), "is gone"
+  local wrong, what = first_missing(at, history, by_id), "is gone: somebody removed it, or it was not copied with the rest"
   for id, commit in pairs(by_id) do
     local record = history:get(id)
     local other = record and record.commit and record.commit ~= commit
     if other and not (wrong and wrong.experiment < record.experiment) then
-      wrong, what = record, "names another commit"
+      wrong, what = record, "names another commit: somebody changed it"
     end
   end
-  return wrong and ("%s%s %s: somebody changed it; `git update-ref %s%s %s` restores it"):format(at.refs,
+  return wrong and ("%s%s %s; `git update-ref %s%s %s` restores it"):format(at.refs,
     wrong.candidate, what, at.refs, wrong.candidate, wrong.commit)
 end
 

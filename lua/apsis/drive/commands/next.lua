@@ -84,7 +84,7 @@ local function task_of(self, number)
     directory = live.prefix == "" and folder or folder .. "/" .. live.prefix,
     prompt = fs.read(dir .. "/prompt.md") or "", prompt_file = dir .. "/prompt.md",
     expires = lines.timestamp(saved.offered.till),
-    next = ("change the files in directory, then run: apsis submit %s"):format(folder) }
+    next = ("change the files in directory, then run: apsis submit %s --title TEXT --asi learned=TEXT"):format(folder) }
 end
 
 local function print_task(task)

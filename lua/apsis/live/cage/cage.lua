@@ -61,7 +61,7 @@ end
 -- The first way that works here, nil if the sandbox is off; nil and why commands must not run.
 local function choose(self, mode)
   if mode == "off" then
-    self.open = "the sandbox is off in the manifest"
+    self.open = "`sandbox: off` turns the sandbox off"
     return true
   end
   local refused, unknown
