@@ -38,7 +38,7 @@
 --- there, and the target is a hypervolume. `run.metric:better(candidate, run.best)` in accept is whether the candidate
 --- joins the front: no member is at least as good in every metric, by their epsilons (`candidate.confirmed` is the same);
 --- it never ties. All else that run.metric compares is compared by values, and `run.metrics.NAME` compares one metric.
---- What accept or a `measure` proposal measures again changes no value.
+--- Candidates are not measured again: `"measure"` in accept and in a proposal is refused.
 ---@class apsis.Run
 ---@field metric apsis.direction.Metric compares: better, tied, delta, gain, reached, best_of, sort
 ---The same for secondary metrics with a direction in the manifest.

@@ -41,7 +41,10 @@ function decide.measure(engine, slot, request, trace)
   return true
 end
 
-local function check_request(request)
+decide.NOT_AGAIN = "what several metrics were measured at is not measured again; verification.repeats takes medians"
+
+local function check_request(engine, request)
+  if engine.front then return 'accept returned "measure": ' .. decide.NOT_AGAIN end
   if type(request) ~= "table" or type(request.ids) ~= "table" or #request.ids == 0 then
     return 'accept returned "measure" without { ids = {...} }'
   end
@@ -62,7 +65,7 @@ local function ask(engine, slot, candidate)
       end
       return true, keep and true or false, reason, extra
     end
-    local problem = check_request(reason)
+    local problem = check_request(engine, reason)
     if problem then return false, engine.strategy.where .. ": " .. problem end
     local short = engine.budget:short_of_measurements(#reason.ids * (reason.repeats or 1))
     -- What is not covered is not measured, and what is not shown is not kept.

@@ -300,6 +300,7 @@ end
 experiment.steps = { take = take, realise = realise }
 
 local function remeasure(engine, slot)
+  if engine.front then return failed("skipped_strategy_error", "measure: " .. decide.NOT_AGAIN) end
   engine:phase(slot, "VERIFY")
   slot.trace = {}
   local final = engine.judge ~= nil and engine.judge:is_final(slot.proposal)

@@ -158,6 +158,25 @@ test("a value beyond a metric's limit is rejected as one metric's would be; a ta
   equal({ engine:run { run_number = 1 }.reason, engine.history.count }, { "target reached: 225 (higher is better, target 200)", 2 })
 end)
 
+test("nothing is measured again, whoever asks: the reason names what does it", function()
+  for _, source in ipairs { 'accept = function() return "measure", { ids = { "c0000" } } end',
+    'plan = function() return { measure = { "c0000" } } end' } do
+    local engine = engine_of("return { halt = function() end, " .. source .. " }", { { 9, 9 } })
+    assert(engine:run { run_number = 1 })
+    local line = engine.history:at(2)
+    equal({ line.outcome, line.rollback_reason:match "verification.repeats takes medians" },
+      { "skipped_strategy_error", "verification.repeats takes medians" })
+  end
+end)
+
+test("a model is shown the metrics, their directions and what is kept", function()
+  local engine = engine_of([[return { ]] .. FROM_BASELINE .. [[, accept = function(run)
+    return true, require("apsis.prompt").metric(run) end }]], { { 9, 9 } })
+  assert(engine:run { run_number = 1 })
+  equal(engine.history:at(2).notes.kept_because, "hypervolume, higher is better, of a (lower is better) and b (lower is "
+    .. "better): a change is kept if no kept one is at least as good in each of them; best so far 100 (c0000); baseline 100")
+end)
+
 test("what lacks a metric, or has one that is not finite, has no value", function()
   local engine = engine_of("return { " .. FROM_BASELINE .. " }", { { 5 }, { 1 / 0, 3 }, { 9, 9 } })
   assert(engine:run { run_number = 1 })
