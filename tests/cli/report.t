@@ -283,6 +283,8 @@ is "values that differ by little are told apart" \
     "$(of_page steep.html 'len({row[1] for name, rows in d["tables"] if name == "The best candidates" for row in rows})')" 20
 like "a change of the journal stands on the page" "$(of_page altered.html 'd["text"]')" "Altered: logs/results.jsonl:1: this is not the line"
 unlike "of others it does not" "$(of_page run.html 'd["text"]')" "Altered"
+like "how much was gained" "$(of_page run.html 'd["text"]')" "\+12 against the baseline's 0, in 12 experiments"
+like "and each step of it" "$(of_page run.html 'd["text"]')" $'\nc0012[^\n]*\n\\+1, 8.{1,2}% of the gain, to 12\n'
 is "an empty page has no chart" "$(of_page empty.html 'd["canvases"], d["trees"]')" "([], [])"
 like "and says why" "$(of_page empty.html 'd["text"]')" "No experiments yet"
 is "a baseline is a tree of one" "$(of_page baseline.html 'd["trees"]')" "[1]"

@@ -3,7 +3,7 @@
 local checkout = require "apsis.deliver.checkout"
 local joining = require "apsis.deliver.joining"
 local message = require "apsis.deliver.message"
-local steps = require "apsis.deliver.steps"
+local steps = require "apsis.live.steps"
 
 local plan = {}
 

@@ -72,6 +72,7 @@ function header(page, data) {
   document.title = clean(data.project || "apsis") + " \u2013 apsis report";
   page.append(el("header", {}, el("p", { class: "eyebrow" }, "apsis report"), el("h1", {}, data.project || "a run"),
     lead ? el("p", { class: "lead" }, lead) : null,
+    data.headline ? el("p", { class: "headline" }, data.headline) : null,
     el("p", { class: "status" }, el("strong", {}, data.metric), ", " + data.words + ". ",
       "Run: " + data.status + (data.reason && data.reason !== data.status ? ": " + data.reason: "") +
         strategyWords(data) + "."),
@@ -397,7 +398,8 @@ function build(page, data) {
   }
   section(page, "progress", "Progress", progress(data));
   section(page, "front", "Front", ...list(data.figures).map(metricsFigure));
-  section(page, "best", "Candidates", picture(data), topTable(data), lineageFigure(data), rejectedTable(data));
+  section(page, "best", "Candidates", pathFigure(data), picture(data), topTable(data), lineageFigure(data),
+    rejectedTable(data));
   section(page, "grid", "Diversity", grid(data));
   section(page, "outcomes", "Experiments", el("div", { class: "pair" }, outcomes(data), operators(data)));
   const spent = spend(data);

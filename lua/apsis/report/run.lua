@@ -6,6 +6,7 @@ local cells = require "apsis.report.cells"
 local direction = require "apsis.direction"
 local json = require "apsis.json"
 local lineage = require "apsis.report.lineage"
+local path = require "apsis.report.path"
 
 local run = {}
 
@@ -213,6 +214,10 @@ local function choose_rows(self)
   for _, list in ipairs { self.top, self.rejected } do
     for _, entry in ipairs(list) do self.rows[entry.at] = entry end
   end
+  self.path = path.of(self.metric, self.history)
+  for _, step in ipairs(self.path and self.path.steps or {}) do
+    self.rows[step.at] = self.rows[step.at] or { value = step.value, at = step.at }
+  end
 end
 
 -- Every how many lines one is in the columns, of those that were kept and of the others.
@@ -310,6 +315,28 @@ local function brief(record)
   return record and record.value and { id = record.id, value = record.value } or nil
 end
 
+-- The steps to the best, with what each changed.
+local function path_of(self)
+  if not self.path then return nil end
+  local list = {}
+  for index, step in ipairs(self.path.steps) do
+    local row = self.rows[step.at].row or {}
+    list[index] = { id = step.id, value = step.value, gained = step.gained, start = step.start, share = step.share,
+      title = row.title, lines = row.lines }
+  end
+  return { steps = json.array(list), left_out = self.path.left_out }
+end
+
+-- "8.2x faster than the baseline's 150 (-88 %), in 30 experiments"; nil if nothing was gained, or if it was measured
+-- again, or chosen under noise.
+local function headline(self, experiments, unit)
+  local metric, history = self.metric, self.history
+  if self.judged or history.gain or not history.baseline then return nil end
+  if not metric:better(history.best, history.baseline) then return nil end
+  return ("%s, in %d experiment%s"):format(metric:gained_text(history.best, history.baseline, unit), experiments,
+    experiments == 1 and "" or "s")
+end
+
 -- How many of how many lines the page has, if not all.
 local function thinned(self)
   local shown = #self.columns.number
@@ -319,11 +346,13 @@ end
 local function page_data(self, facts)
   local metric, history = self.metric, self.history
   local best, first = brief(history.best), brief(history.baseline)
-  return { project = facts.project, description = facts.description, status = facts.status, reason = facts.reason,
+  local experiments = self.count - (history.outcomes.baseline or 0)
+  return { headline = headline(self, experiments, facts.unit), path = path_of(self),
+    project = facts.project, description = facts.description, status = facts.status, reason = facts.reason,
     altered = facts.altered, strategy = facts.strategy, strategies = json.array(self.strategies),
     began = history.began - 1, earlier = self.earlier, metric = metric.name, direction = metric.direction,
     words = metric:words(), target = metric.target,
-    experiments = self.count - (history.outcomes.baseline or 0), kept = self.kept, baseline = first,
+    experiments = experiments, kept = self.kept, baseline = first,
     best = best, gained = best and first and metric:delta(best.value, first.value),
     share = best and first and direction.percent_text(best.value, first.value),
     doubt = best and first and metric:doubt_text(history.best, history.baseline),
@@ -339,7 +368,7 @@ end
 
 -- data(metric, history, walk, facts) -> the argument of page.run | nil, message, code. history: the folded one; walk(
 -- visit, fields): calls visit(line, at) for every line in order, at counting from 1, and returns true, or nil, message,
--- code; facts: { project, description, status, reason, strategy, altered (reader.lua) }.
+-- code; facts: { project, description, status, reason, strategy, unit (of the metric), altered (reader.lua) }.
 function run.data(metric, history, walk, facts)
   local self = new(metric, history)
   local ok, message, code = walk(function(line) see(self, line) end, fields)

@@ -5,7 +5,7 @@ local message = require "apsis.deliver.message"
 local parts = require "apsis.deliver.parts"
 local random = require "apsis.random"
 local scratch = require "scratch"
-local steps = require "apsis.deliver.steps"
+local steps = require "apsis.live.steps"
 local tap = require "tap"
 local test, equal, matches = tap.test, tap.equal, tap.matches
 

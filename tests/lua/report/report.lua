@@ -180,6 +180,32 @@ local function lines_of(metric)
   end }
 end
 
+tap.test("the way to the best has a step for each gain, from the baseline on; what lies between is of the next one", function()
+  local run, records = lines_of(lower), {}
+  local past = history { baseline = nil }
+  for number, value in pairs { [0] = 100, 60, 60, 50, 20, 90 } do
+    records[number] = { id = ("c%04d"):format(number), experiment = number, value = value, kept = true, commit = "x",
+      outcome = number == 0 and "baseline" or "kept", measured_by = lower,
+      parents = number > 0 and { ("c%04d"):format(number == 5 and 0 or number - 1) } or {} }
+  end
+  for number = 0, 5 do
+    run:add { experiment = number, candidate = records[number].id, outcome = records[number].outcome,
+      primary_metric = records[number].value, parents = records[number].parents, description = "step " .. number }
+  end
+  past.best, past.baseline, past.outcomes = records[4], records[0], { baseline = 1 }
+  past.get = function(_, id) return records[tonumber(id:sub(2))] end
+  local data = run:data(past, {})
+  tap.equal(data.headline, "-80 % against the baseline's 100, measured once, in 5 experiments")
+  local list = {}
+  for index, step in ipairs(data.path.steps) do
+    list[index] = { step.id, step.title, step.value, step.gained, step.start, step.share }
+  end
+  tap.equal(list, { { "c0001", "step 1", 60, -40, 0, 0.5 }, { "c0003", "step 3", 50, -10, 0.5, 0.125 },
+    { "c0004", "step 4", 20, -30, 0.625, 0.375 } })
+  past.began = 3 -- another baseline than the best's
+  tap.equal(run:data(past, {}).path, nil)
+end)
+
 tap.test("a run's columns, spend and best rows are its lines; one bad value does not stretch the axis", function()
   local run = lines_of(lower)
   run:add { experiment = 0, candidate = "c0000", outcome = "baseline", primary_metric = 10, best = 10, seconds = 30, parents = {} }

@@ -7,7 +7,7 @@ local measuring = require "apsis.deliver.measuring"
 local parts = require "apsis.deliver.parts"
 local reader = require "apsis.live.reader"
 local show = require "apsis.cli.table"
-local steps = require "apsis.deliver.steps"
+local steps = require "apsis.live.steps"
 
 local split = { place = 114, summary = "divide the best's changes into independent branches, each measured",
   example = "apsis split --dry-run" }
