@@ -78,6 +78,9 @@ line "best on a terminal" "$out" "^c0002 +12 ms +9 +apsis/tiny/front/c0002$"
 line "log leaves room for what was tried" "$out" "^c0004 +kept +8 +11 +better .* exploitation of"
 apsis show c0003 --against c0000 --bisect
 is "no bisect" "$code" 2
+apsis explain c0004
+is "and no explain" "$code" 2
+like "with what goes instead" "$err" "apsis show ID --against OTHER"
 like "with the reason" "$err" "front's value is no candidate's alone"
 apsis show c0002
 line "show" "$out" "^kept because: +joins the front"

@@ -347,7 +347,8 @@ local function page_data(self, facts)
   local metric, history = self.metric, self.history
   local best, first = brief(history.best), brief(history.baseline)
   local experiments = self.count - (history.outcomes.baseline or 0)
-  return { headline = headline(self, experiments, facts.unit), path = path_of(self),
+  return { headline = not facts.several and headline(self, experiments, facts.unit) or nil,
+    path = not facts.several and path_of(self) or nil,
     project = facts.project, description = facts.description, status = facts.status, reason = facts.reason,
     altered = facts.altered, strategy = facts.strategy, strategies = json.array(self.strategies),
     began = history.began - 1, earlier = self.earlier, metric = metric.name, direction = metric.direction,
@@ -368,7 +369,8 @@ end
 
 -- data(metric, history, walk, facts) -> the argument of page.run | nil, message, code. history: the folded one; walk(
 -- visit, fields): calls visit(line, at) for every line in order, at counting from 1, and returns true, or nil, message,
--- code; facts: { project, description, status, reason, strategy, unit (of the metric), altered (reader.lua) }.
+-- code; facts: { project, description, status, reason, strategy, unit (of the metric), several (metrics),
+-- altered (reader.lua) }.
 function run.data(metric, history, walk, facts)
   local self = new(metric, history)
   local ok, message, code = walk(function(line) see(self, line) end, fields)

@@ -187,6 +187,10 @@ function explain.run(args)
   if args.max and args.max < LEAST then return 2, ("--max: at least %d, not %d"):format(LEAST, args.max) end
   local self, message, code = reader.with_lines(args.directory)
   if not self then return code, message .. reader.misplaced(args.id, args.against) end
+  if self.manifest.metric.names then
+    return 2, "explain divides the gain of one number, and a front's value is no candidate's alone; apsis show ID "
+      .. "--against OTHER compares two candidates"
+  end
   local record, base, wrong = chosen(self, args)
   if not record then return wrong, base end
   local repo <close>, why, refused = self:repository()

@@ -37,7 +37,8 @@ local function gather(dir)
   end, { project = project.name, description = project.description,
     status = standing.word(self, lock.holder(self.home)), altered = self.altered or json.null,
     reason = type(self.last.reason) == "string" and self.last.reason or nil,
-    strategy = history.newest and history.newest.strategy, unit = self.manifest.metric.unit })
+    strategy = history.newest and history.newest.strategy, unit = self.manifest.metric.unit,
+    several = self.manifest.metric.names ~= nil })
   if not data then return nil, refused, 3 end
   for _, fact in rooms.each "report_fact" do
     data.more = data.more or json.array()
