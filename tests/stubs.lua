@@ -15,6 +15,7 @@ end
 -- Handles: the class a C binding registers (the metatable's name), or an object of a Lua module.
 local handles = {
   git = { "apsis.repo" }, worktree = { "apsis.worktree" }, metric = { "apsis.metric.scanner" }, process = { "apsis.process" },
+  terminal = { "apsis.terminal" },
   http = { "apsis.http" }, regex = { "apsis.regex" }, state = { "apsis.state.lock", "apsis.state.journal" }, wait = { "apsis.timer" },
   direction = { function() return require("apsis.direction").new {} end },
   random = { "apsis.random.stream" },

@@ -8,6 +8,7 @@
 /* clang-format off */
 #define AP_PRIMITIVES(X) \
     X(wait) \
+    X(terminal) \
     X(process) \
     X(git) \
     X(worktree) \

@@ -4,6 +4,7 @@
 -- nothing.
 local direction = require "apsis.direction"
 local host = require "apsis.host"
+local terminal = require "apsis.cli.terminal"
 local wait = require "apsis.wait"
 
 local progress = {}
@@ -18,14 +19,13 @@ local CLOCK, BARS = 5, 7 -- ranks
 local LEAST_WIDTH = 24 -- for a second line of what the first has no room for
 local bars = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
 
-local doing = { PLAN = "planning", APPLY_CHANGE = "proposing", COMMIT = "committing", VERIFY = "measuring",
+progress.doing = { PLAN = "planning", APPLY_CHANGE = "proposing", COMMIT = "committing", VERIFY = "measuring",
   GATE = "at the gate", DECIDE = "deciding", LOG = "logging" }
 
 function progress.new(options)
   local in_ci = (os.getenv "CI" or "") ~= "" and os.getenv "CI" ~= "false"
-  local terminal = host.isatty(2) and os.getenv "TERM" ~= "dumb" and not in_ci
-  local locale = os.getenv "LC_ALL" or os.getenv "LC_CTYPE" or os.getenv "LANG" or ""
-  return setmetatable({ terminal = terminal, quiet = options.quiet, utf8 = locale:upper():find "UTF%-?8" ~= nil,
+  local shows = host.isatty(2) and os.getenv "TERM" ~= "dumb" and not in_ci
+  return setmetatable({ terminal = shows, quiet = options.quiet, utf8 = terminal.utf8(),
     began = wait.now(), spoken = wait.now(), done = 0, kept = 0, bests = {}, drawn = 0, flying = {} }, Line)
 end
 
@@ -43,14 +43,17 @@ function progress.sparkline(values)
   return table.concat(cells)
 end
 
-local function clock(seconds)
+-- "8:45", "1:02:03"
+function progress.clock(seconds)
   seconds = math.floor(seconds)
   if seconds < 3600 then return ("%d:%02d"):format(seconds // 60, seconds % 60) end
   return ("%d:%02d:%02d"):format(seconds // 3600, seconds // 60 % 60, seconds % 60)
 end
 
+local clock = progress.clock
+
 -- Six digits, and none less of a large whole part.
-local function number_text(value)
+function progress.number(value)
   local size = math.abs(value)
   return (size >= 1e5 and size < 1e12 and "%.0f" or "%.6g"):format(value)
 end
@@ -60,8 +63,13 @@ local function best_text(self, engine)
   if not (best and best.value) then return "no value yet" end
   local against = baseline and baseline.value and best ~= baseline and
     (direction.percent_text(best.value, baseline.value) or direction.delta_text(engine.metric:delta(best, baseline)))
-  return ("best %s%s (%s%s)"):format(number_text(best.value), self.unit and " " .. self.unit or "", best.id,
+  return ("best %s%s (%s%s)"):format(progress.number(best.value), self.unit and " " .. self.unit or "", best.id,
     against and ", " .. against or "")
+end
+
+-- Experiments per second, for people.
+function progress.rate(rate)
+  return rate >= 1 and ("%.3g/s"):format(rate) or ("%.3g/min"):format(60 * rate)
 end
 
 -- The rate until the newest result, or how long the budget may still take. What is in flight is not done yet.
@@ -72,7 +80,7 @@ local function pace_text(self, engine, now, in_flight)
   local seconds = math.min(engine.budget:left "minutes" * 60,
     (engine.budget:left "iterations" + in_flight) / rate - (now - newest))
   if seconds < math.huge then return seconds >= 1 and clock(seconds) .. " left" or nil end
-  return rate >= 1 and ("%.3g/s"):format(rate) or ("%.3g/min"):format(60 * rate)
+  return progress.rate(rate)
 end
 
 local function spend_text(engine)
@@ -84,7 +92,7 @@ local function spend_text(engine)
 end
 
 local function doing_text(one, now)
-  return ("experiment %d %s %s"):format(one.number, one.waiting or doing[one.phase] or one.phase,
+  return ("experiment %d %s %s"):format(one.number, one.waiting or progress.doing[one.phase] or one.phase,
     clock(now - one.since))
 end
 

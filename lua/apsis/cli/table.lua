@@ -129,6 +129,12 @@ function show.mark(line)
   return line.measured_by:tied(line.primary_metric, line.primary_metric - line.delta) and "equal" or "worse"
 end
 
+-- The same with the share: "better -3.2 %".
+function show.marked(line)
+  local share = show.share(line)
+  return show.mark(line) .. (share and " " .. share or "")
+end
+
 function show.lines(changed)
   return changed and ("%d"):format(changed) or ""
 end

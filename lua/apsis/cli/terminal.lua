@@ -18,7 +18,13 @@ function terminal.confirm(question)
   return (answer or ""):lower():find "^%s*y" ~= nil
 end
 
-local codes = { red = 31, green = 32, cyan = 36, bold = 1 }
+local codes = { red = 31, green = 32, yellow = 33, cyan = 36, bold = 1, dim = 2, reverse = 7 }
+
+-- Whether the terminal shows more than ASCII.
+function terminal.utf8()
+  local locale = os.getenv "LC_ALL" or os.getenv "LC_CTYPE" or os.getenv "LANG" or ""
+  return locale:upper():find "UTF%-?8" ~= nil
+end
 
 -- Whether standard output shows colours.
 function terminal.colours()
@@ -48,7 +54,8 @@ function terminal.safe(text)
   return table.concat(parts)
 end
 
-local function colour_of(line)
+-- The colour of a line of a patch; nil: none.
+function terminal.patch_colour(line)
   if line:find "^@@" then return "cyan" end
   if line:find "^diff " or line:find "^index " or line:find "^%-%-%- " or line:find "^%+%+%+ " then return "bold" end
   return line:find "^%+" and "green" or line:find "^%-" and "red" or nil
@@ -57,7 +64,7 @@ end
 -- The same of a patch, line by line.
 function terminal.paint_patch(text)
   if not terminal.colours() then return text end
-  return (text:gsub("[^\n]+", function(line) return terminal.paint(line, colour_of(line)) end))
+  return (text:gsub("[^\n]+", function(line) return terminal.paint(line, terminal.patch_colour(line)) end))
 end
 
 local LESS = "command -v less >/dev/null && exec less || exec cat"

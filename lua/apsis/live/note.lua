@@ -17,7 +17,8 @@ local amounts = { map = "number" }
 note.fields = { keys = { status = "string", run = "whole", elapsed_s = "number", limits = amounts, before = amounts,
   reason = "string", driven = "boolean",
   slots = { list = { keys = { experiment = "whole", phase = "string", operator = "string", tokens = "number",
-    cost = "number", commit = "string", where = "string", since = "number" } } },
+    cost = "number", commit = "string", where = "string", since = "number", started = "number",
+    parents = { list = "string" }, about = "string" } } },
   near_misses = { keys = { experiment = "whole", count = "whole", line = "whole", text = "string", reason = "string" },
     needs = { "experiment", "count", "text", "reason" } }, branch_left = "string",
   reserved = amounts } }
@@ -68,6 +69,17 @@ function Note:carry(last, unfinished)
   end
 end
 
+local ABOUT_BYTES = 200
+
+-- What is tried, in a line: by the provider, or before it has answered by the strategy; nil if neither tells.
+local function about(slot)
+  local answer, proposal = slot.answer or {}, slot.proposal
+  local text = answer.hypothesis or answer.description or proposal.title
+  local line = type(text) == "string" and text:match "[^\r\n]+"
+  if not line or #line <= ABOUT_BYTES then return line or nil end
+  return utf8.len(line) and line:sub(1, utf8.offset(line, 0, ABOUT_BYTES) - 1) or line:sub(1, ABOUT_BYTES)
+end
+
 -- under_way: what a provider has spent on answers that are not complete, and what its open requests may take.
 local function slot_list(self)
   local list = {}
@@ -77,7 +89,7 @@ local function slot_list(self)
       list[#list + 1] = { experiment = slot.number, phase = slot.phase, operator = slot.proposal.operator,
         tokens = (slot.tokens or 0) + (more.tokens or 0), cost = (slot.cost or 0) + (more.cost or 0),
         started = slot.started, commit = slot.change and slot.change.commit, where = slot.where,
-        since = slot.since }
+        since = slot.since, parents = slot.proposal.parents and json.array(slot.proposal.parents), about = about(slot) }
     end
   end
   table.sort(list, function(a, b) return a.experiment < b.experiment end)

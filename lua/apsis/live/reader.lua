@@ -111,6 +111,28 @@ function Reader:check_refs()
   self:note_altered(self.has_journal and self:with_repository(moved.ref, self, self.history))
 end
 
+-- Folds what a run has written since, and reads its note again; the work is as long as what is new. Returns whether
+-- something changed; nil, message, 3 if the journal cannot be read; nil without a message if it is another one now, or
+-- the first: then the project is to be opened again.
+function Reader:follow()
+  local stat, note_stat = fs.stat(self.home .. "/logs/results.jsonl"), fs.stat(self.home .. "/logs/state.json")
+  local before = self.followed or {}
+  if (stat ~= nil) ~= (self.has_journal == true) then return nil end
+  if stat and before.ino and (stat.ino ~= before.ino or stat.size < before.size) then return nil end
+  local grown = stat and stat.size ~= before.size
+  local noted = note_stat and (note_stat.ino ~= before.note_ino or note_stat.ctime ~= before.note_ctime)
+  self.followed = { ino = stat and stat.ino, size = stat and stat.size, note_ino = note_stat and note_stat.ino,
+    note_ctime = note_stat and note_stat.ctime }
+  if noted then self.last, self.remark = note.read(self.home) end
+  if not grown then return noted or false end
+  local count = self.history.count
+  self.session.journal.seal = nil -- it was compared when the project was opened
+  local ok, message = self.history:fold(self.session.journal)
+  if not ok then return nil, message, 3 end
+  self.metric = self.history.metric
+  return noted or self.history.count > count
+end
+
 -- Configured and folded. reader | nil, message, code.
 function reader.open(dir)
   local self, message, code = reader.configure(dir)

@@ -75,13 +75,12 @@ local function branch_left(self, running)
   return self:with_repository(moved.branch, self.refs, branch.of(self.manifest, self.history.best), self.history.best)
 end
 
--- What there is to report of the loop, as JSON has it.
-function standing.facts(self)
-  self:check_refs()
+-- What there is to report of the loop, as JSON has it, without what only the repository knows.
+function standing.now(self)
   local history, last = self.history, self.last
   local pid, since = lock.holder(self.home)
   local spent = budget_of(self, pid ~= nil)
-  local facts = {
+  return {
     project = self.manifest.project.name, directory = self.dir,
     metric = self.metric.name, direction = self.metric.direction,
     status = standing.word(self, pid), running = pid ~= nil, pid = pid or json.null, since = since or json.null,
@@ -94,9 +93,16 @@ function standing.facts(self)
     tokens = reported(self, "tokens", history.totals.tokens, history.totals),
     cost = reported(self, "usd", history.totals.usd, history.totals), near_misses = last.near_misses or json.null,
     altered = self.altered or json.null, branch = branch.of(self.manifest, history.best),
-    branch_left = branch_left(self, pid ~= nil) or json.null,
-    dirty = self:with_repository(dirty_of) or json.null,
+    branch_left = last.branch_left or json.null,
   }
+end
+
+-- All that there is to report.
+function standing.facts(self)
+  self:check_refs()
+  local facts = standing.now(self)
+  facts.branch_left = branch_left(self, facts.running) or json.null
+  facts.dirty = self:with_repository(dirty_of) or json.null
   rooms.call("status", self, facts)
   return facts
 end

@@ -77,17 +77,23 @@ local function print_power(found)
   for _, text in ipairs(show.columns(head, rows, right)) do print("  " .. text) end
 end
 
--- The smallest improvement of the table that is kept in most cases, by preset.
+-- The smallest improvement of a preset's rows that is kept in most cases, and its size in words; or nil.
+local function detectable(rows)
+  for _, row in ipairs(rows) do
+    if row.kept >= GOOD then
+      return row, row.relative and ("%.2g %%"):format(100 * row.relative) or ("%.4g"):format(row.amount)
+    end
+  end
+end
+
+-- The same of each preset.
 local function print_detectable(found)
   for _, one in ipairs(found.power) do
-    for _, row in ipairs(one.rows) do
-      if row.kept >= GOOD then
-        local size = row.relative and ("%.2g %%"):format(100 * row.relative) or ("%.4g"):format(row.amount)
-        print(show.wrap(("`acceptance: %s`: an improvement of %s needs about %.0f measurements a candidate, its own "
+    local row, size = detectable(one.rows)
+    if row then
+      print(show.wrap(("`acceptance: %s`: an improvement of %s needs about %.0f measurements a candidate, its own "
           .. "and the best's "
           .. "(kept in %.0f of 100)"):format(one.preset, size, row.measurements, 100 * row.kept), show.width(), "  "))
-        break
-      end
     end
   end
 end
@@ -118,6 +124,22 @@ local function print_noise(found, asked)
     .. "candidates each):"):format(TRIALS))
   print_power(found)
   print_detectable(found)
+end
+
+-- The noise of a folded baseline and what acceptance finds in it, in a line, and whether luck may be kept; given: the
+-- manifest's acceptance. nil without a value.
+function baseline.in_words(record, name, given)
+  local values = record.value and record.samples
+  if not values then return nil end
+  local noted = record.notes and record.notes.noise or {}
+  local found = noise_of(values, noted[name] or #values > 1 and stats.sd(values) or 0, given)
+  if not found then return "measured once: its noise is unknown", true end
+  if found.sd == 0 then return ("none in %d equal measurements"):format(found.measurements), false end
+  local text = ("sd %.4g%s over %d measurements"):format(found.sd, percent(found.relative), found.measurements)
+  if not given then return text .. "; one measurement decides, so luck may be kept", true end
+  local own = found.power and found.power[given.preset == "sensitive" and 2 or 1]
+  local row, size = detectable(own and own.rows or {})
+  return row and ("%s; an improvement of %s is kept in %.0f of 100"):format(text, size, 100 * row.kept) or text, false
 end
 
 -- The guards' metrics: how noisy they are relative to their limits.

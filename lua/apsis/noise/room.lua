@@ -26,6 +26,13 @@ function room.baseline(args) return require("apsis.noise.baseline").several(args
 
 function room.baseline_lacks(manifest, record) return require("apsis.noise.baseline").lacks(manifest, record) end
 
+function room.trust(reader)
+  local record = reader.history.baseline
+  if not record then return {} end
+  local text, doubt = require("apsis.noise.baseline").in_words(record, reader.metric.name, reader.manifest.acceptance)
+  return text and { { "noise", text, doubt } } or {}
+end
+
 function room.gain_text(gain, best) return require("apsis.noise.gain").text(gain, best) end
 
 function room.keys() return require("apsis.noise.schema").keys end

@@ -41,11 +41,6 @@ local function wanted_outcomes(text)
   return wanted
 end
 
-local function mark_of(line)
-  local share = show.share(line)
-  return show.mark(line) .. (share and " " .. share or "")
-end
-
 local head = { "#", "candidate", "outcome", "value", "delta", "", "operator", "parents", "lines", "what" }
 local right = { true, false, false, true, true, false, false, false, true }
 local OUTCOME, VALUE, colours = 3, 4, { outcome = "bold", baseline = "bold", kept = "green" }
@@ -55,7 +50,7 @@ local spare = { 9, 8, 7, 5, 1 } -- columns that a narrow terminal drops: --graph
 local function row_of(line, dir, names)
   local parents = line.proposal and line.proposal.measure or line.parents
   local row = { tostring(line.experiment), line.candidate or "-", line.outcome, show.number(line.primary_metric),
-    show.delta(line.delta), mark_of(line), show.line(line.operator, 16), table.concat(parents or {}, " "),
+    show.delta(line.delta), show.marked(line), show.line(line.operator, 16), table.concat(parents or {}, " "),
     show.lines(line.changed_lines), show.what(line, dir) }
   for index, name in ipairs(names) do
     table.insert(row, VALUE + index, show.number((line.secondary_metrics or {})[name]))

@@ -1,0 +1,90 @@
+-- words: the facts of a loop (live/standing.lua) in words, for every face that shows them.
+local direction = require "apsis.direction"
+local json = require "apsis.json"
+local show = require "apsis.cli.table"
+local wait = require "apsis.wait"
+
+local words = {}
+
+-- What the loop does; at: the project's directory for a command.
+function words.loop(facts, at)
+  if facts.pid ~= json.null then
+    return ("%s (pid %d since %s)%s"):format(facts.status, facts.pid, facts.since,
+      facts.paused and ("; `apsis resume%s` goes on"):format(at) or "")
+  end
+  local text = facts.status
+  local reason = facts.reason ~= json.null and facts.reason ~= text and show.line(facts.reason, 200) or nil
+  if text == "stopped" and reason then reason = reason:gsub("^stopping: ", "") end
+  if text == "interrupted" or text == "stopped in the middle" then
+    text = ("%s; `apsis run%s` goes on from there"):format(text, at)
+  elseif text == "waiting" then
+    text = "waiting for the next submission"
+  end
+  return text .. (reason and ": " .. reason or "")
+end
+
+function words.outcomes(outcomes)
+  local parts = {}
+  for _, name in ipairs(show.sorted(outcomes)) do parts[#parts + 1] = ("%s %d"):format(name, outcomes[name]) end
+  return #parts > 0 and table.concat(parts, ", ") or nil
+end
+
+-- Where an experiment is measured, if not here, and for how long.
+local function where_text(slot)
+  if not slot.where then return "" end
+  local minutes = slot.since and (wait.time() - slot.since) // 60 or 0
+  return (" %s%s"):format(show.line(slot.where, 60), minutes >= 1 and (" for %d min"):format(minutes) or "")
+end
+
+function words.flight(slots)
+  local parts = {}
+  for index, slot in ipairs(slots) do
+    parts[index] = ("%s %s%s (%s)"):format(slot.experiment, show.line(slot.phase), where_text(slot),
+      show.line(slot.operator, 20))
+  end
+  return #parts > 0 and table.concat(parts, ", ") or nil
+end
+
+local amount = direction.amount
+
+local function limit_text(kind, view, run)
+  if view.spent == json.null then return ("unknown of %s %s"):format(amount(view.limit), kind) end
+  local before, since, in_all = view.before or 0, "", ""
+  if before > 0 then
+    since, in_all = (" since run %d went on"):format(run), (", %s in all"):format(amount(view.spent))
+  end
+  local reserved = view.reserved > 0 and amount(view.reserved) .. " reserved, " or ""
+  return ("%s of %s %s%s (%s%s left)%s"):format(amount(math.max(0, view.spent - before)), amount(view.limit - before),
+    kind, since, reserved, amount(view.left), in_all)
+end
+
+function words.budget(spent, run)
+  local parts = {}
+  for _, kind in ipairs(show.sorted(spent)) do parts[#parts + 1] = limit_text(kind, spent[kind], run) end
+  return #parts > 0 and table.concat(parts, ", ") or nil
+end
+
+function words.experiments(count)
+  return count == 1 and "1 experiment" or ("%d experiments"):format(count)
+end
+
+function words.candidate(what, unit)
+  if what == json.null then return "none" end
+  return ("%s = %s"):format(what.candidate, what.value ~= json.null and show.number(what.value, unit) or "no value")
+end
+
+-- What answers took: nothing is shown before there are some.
+function words.taken(facts, sum, form)
+  if facts.experiments == 0 or sum == 0 then return nil end
+  return sum == json.null and "unknown (the provider does not report it)" or form:format(sum)
+end
+
+-- The best, and what it gained over the baseline; self: a reader.
+function words.best(self, facts)
+  local best, baseline, unit = self.history.best, self.history.baseline, self.manifest.metric.unit
+  local gained = self.metric:delta(best, baseline)
+  return words.candidate(facts.best, unit) .. (gained and gained ~= 0 and facts.gain == json.null and ", "
+    .. self.metric:gained_text(best, baseline, unit) or "")
+end
+
+return words

@@ -1,0 +1,140 @@
+-- now: the first screen: where the run stands, its curve, its workers, and what there is to doubt.
+local json = require "apsis.json"
+local near_miss = require "apsis.live.near_miss"
+local plot = require "apsis.watch.plot"
+local progress = require "apsis.cli.progress"
+local show = require "apsis.cli.table"
+local terminal = require "apsis.cli.terminal"
+local wait = require "apsis.wait"
+local words = require "apsis.cli.words"
+
+local now = { name = "now" }
+
+local LABEL <const> = 10
+local LEAST_CURVE <const>, MOST_WORKERS <const> = 5, 8
+
+local function given(what) return what ~= nil and what ~= json.null and what or nil end
+
+-- { label, text, doubt } of what a reader should know before believing the figures. doubt: something is wrong.
+function now.trust(view)
+  local facts, outcomes = view.facts, view.history.outcomes
+  local near, failed = given(facts.near_misses), outcomes.skipped_provider_failure or 0
+  local list = table.move(view.trust or {}, 1, #(view.trust or {}), 1, {})
+  local function doubt(label, text) list[#list + 1] = text and { label, text, true } or nil end
+  doubt("altered", given(facts.altered))
+  doubt("near miss", near and ("experiment %s, %s"):format(near.experiment, near_miss.at(near, show.line)))
+  doubt("measured", view.history.began > 1 and ("again: what is before experiment %d is not compared"):format(
+    view.history.baseline.experiment) or nil)
+  doubt("branch", given(facts.branch_left) and ("%s is left behind: %s"):format(facts.branch, facts.branch_left))
+  doubt("provider", failed > 0 and ("%d of %d experiments failed at the provider"):format(failed, facts.experiments)
+    or nil)
+  return list
+end
+
+local function labelled(label, text, colour)
+  return { { ("%-" .. LABEL .. "s"):format(label), "dim" }, { show.line(text, 1000), colour } }
+end
+
+local function done_text(view)
+  local rate = view:pace()
+  return ("%s: %s%s"):format(words.experiments(view.facts.experiments), words.outcomes(view.facts.outcomes) or "none",
+    rate and view.facts.running and "; " .. progress.rate(rate) or "")
+end
+
+local function budget_text(view)
+  local _, left = view:pace()
+  local text = words.budget(view.facts.budget, view.facts.run)
+  return text and text .. (left and view.facts.running and ("; about %s left"):format(progress.clock(left)) or "")
+end
+
+local function taken_text(view)
+  local facts, parts = view.facts, {}
+  parts[1] = words.taken(facts, facts.tokens, "%d tokens")
+  parts[#parts + 1] = words.taken(facts, facts.cost, "%.4g USD")
+  return #parts > 0 and table.concat(parts, ", ") or nil
+end
+
+-- What is known of the run, each in a row: { label, text, colour }; --plain prints the same.
+function now.facts(view)
+  local facts, unit = view.facts, view.reader.manifest.metric.unit
+  local rows = {
+    { "loop", words.loop(facts, show.at(view.dir)), facts.running and "green" or nil },
+    { "best", words.best(view.reader, facts), "bold" },
+    { "gained", given(facts.gain) and show.gain(facts.gain, facts.best.candidate) },
+    { "baseline", words.candidate(facts.baseline, unit) },
+    { "done", done_text(view) }, { "budget", budget_text(view) }, { "taken", taken_text(view) },
+  }
+  local list = {}
+  for index = 1, 7 do
+    if rows[index][2] then list[#list + 1] = rows[index] end
+  end
+  return list
+end
+
+-- What one experiment in flight does, in a line.
+function now.worker(slot)
+  local seconds = type(slot.started) == "number" and wait.time() - slot.started or nil
+  local parents = type(slot.parents) == "table" and table.concat(slot.parents, " ") or ""
+  local doing = progress.doing[slot.phase] or show.line(slot.phase)
+  return ("%6s  %-10s %8s  %s%s%s%s"):format(slot.experiment or "?", doing,
+    seconds and progress.clock(math.max(0, seconds)) or "", show.line(slot.operator or "", 20),
+    parents ~= "" and " of " .. show.line(parents, 40) or "", slot.where and " on " .. show.line(slot.where, 40) or "",
+    slot.about and ": " .. show.line(slot.about, 300) or "")
+end
+
+function now.title(view)
+  return ("%s: %s, %s"):format(view.facts.project, view.reader.metric.name, view.reader.metric:words())
+end
+
+local function worker_rows(view, room)
+  local slots, rows = view.facts.in_flight, {}
+  for index, slot in ipairs(slots) do
+    if index == math.min(room, MOST_WORKERS) and #slots > index then
+      rows[index] = { { ("        and %d more experiments"):format(#slots - index + 1), "dim" } }
+      break
+    end
+    rows[index] = now.worker(slot)
+  end
+  return rows
+end
+
+local function trust_rows(view)
+  local rows = {}
+  for index, fact in ipairs(now.trust(view)) do
+    rows[index] = labelled(fact[1], fact[2], fact[3] and "yellow" or nil)
+  end
+  return rows
+end
+
+local function rule(text, width)
+  local line = terminal.utf8() and "─" or "-"
+  return { { ("%s %s "):format(line:rep(2), text) .. line:rep(math.max(0, width - 4 - (utf8.len(text) or #text))),
+    "dim" } }
+end
+
+function now.rows(_, app, width, height)
+  local view = app.view
+  local rows = {}
+  local function add(list) table.move(list, 1, #list, #rows + 1, rows) end
+  for _, fact in ipairs(now.facts(view)) do rows[#rows + 1] = labelled(fact[1], fact[2], fact[3]) end
+  local trust = trust_rows(view)
+  local workers = worker_rows(view, math.max(1, height - #rows - #trust - LEAST_CURVE - 3))
+  local room = height - #rows - #trust - #workers - (#workers > 0 and 1 or 0) - 2
+  if room >= LEAST_CURVE then
+    rows[#rows + 1] = rule(("%d experiments, best so far"):format(view.facts.experiments), width)
+    local curve = plot.rows(view.curve, width, room, terminal.utf8())
+    for at = #curve + 1, room do curve[at] = at == 1 and "          nothing is measured yet" or "" end
+    add(curve)
+  end
+  if #workers > 0 then
+    rows[#rows + 1] = rule("in flight", width)
+    add(workers)
+  end
+  rows[#rows + 1] = rule("trust", width)
+  add(trust)
+  return rows
+end
+
+function now.key() return false end
+
+return now
