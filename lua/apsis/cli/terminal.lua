@@ -26,9 +26,14 @@ function terminal.utf8()
   return locale:upper():find "UTF%-?8" ~= nil
 end
 
+local colourful -- asked for once: a screen has hundreds of coloured texts
+
 -- Whether standard output shows colours.
 function terminal.colours()
-  return host.isatty(1) and (os.getenv "NO_COLOR" or "") == "" and os.getenv "TERM" ~= "dumb"
+  if colourful == nil then
+    colourful = host.isatty(1) and (os.getenv "NO_COLOR" or "") == "" and os.getenv "TERM" ~= "dumb"
+  end
+  return colourful
 end
 
 -- A safe text in a colour, where the output shows colours; colour nil: as it is.

@@ -3,6 +3,7 @@ local json = require "apsis.json"
 local near_miss = require "apsis.live.near_miss"
 local plot = require "apsis.watch.plot"
 local progress = require "apsis.cli.progress"
+local rooms = require "apsis.core.rooms"
 local show = require "apsis.cli.table"
 local terminal = require "apsis.cli.terminal"
 local wait = require "apsis.wait"
@@ -54,6 +55,22 @@ local function taken_text(view)
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
 
+-- The rows that rooms add to status, looked up as seldom as their facts.
+local function more_rows(view, rows)
+  if view.more_at == view.looked then return view.more end
+  local own, all, more = {}, {}, {}
+  for index, row in ipairs(rows) do
+    all[index] = { row[1], row[2] }
+    own[all[index]] = true
+  end
+  for _, change in rooms.each "status_rows" do change(view.reader, view.facts, all) end
+  for _, row in ipairs(all) do
+    if not own[row] and row[2] then more[#more + 1] = row end
+  end
+  view.more_at, view.more = view.looked, more
+  return more
+end
+
 -- What is known of the run, each in a row: { label, text, colour }; --plain prints the same.
 function now.facts(view)
   local facts, unit = view.facts, view.reader.manifest.metric.unit
@@ -68,7 +85,8 @@ function now.facts(view)
   for index = 1, 7 do
     if rows[index][2] then list[#list + 1] = rows[index] end
   end
-  return list
+  local more = more_rows(view, list)
+  return table.move(more, 1, #more, #list + 1, list)
 end
 
 -- What one experiment in flight does, in a line.
@@ -116,8 +134,11 @@ function now.rows(_, app, width, height)
   local view = app.view
   local rows = {}
   local function add(list) table.move(list, 1, #list, #rows + 1, rows) end
-  for _, fact in ipairs(now.facts(view)) do rows[#rows + 1] = labelled(fact[1], fact[2], fact[3]) end
   local trust = trust_rows(view)
+  local most = math.max(3, height - #trust - math.min(#view.facts.in_flight, MOST_WORKERS) - LEAST_CURVE - 3)
+  for _, fact in ipairs(now.facts(view)) do
+    if #rows < most then rows[#rows + 1] = labelled(fact[1], fact[2], fact[3]) end
+  end
   local workers = worker_rows(view, math.max(1, height - #rows - #trust - LEAST_CURVE - 3))
   local room = height - #rows - #trust - #workers - (#workers > 0 and 1 or 0) - 2
   if room >= LEAST_CURVE then

@@ -5,7 +5,7 @@ local plot = {}
 
 local LABEL <const> = 10 -- columns of the values at the left
 local bits = { { 0x01, 0x02, 0x04, 0x40 }, { 0x08, 0x10, 0x20, 0x80 } } -- of a braille character, by x and y
-local colours = { kept = "green", best = "cyan" }
+local colours = { kept = "green", best = "cyan", other = "dim" }
 local letters = { kept = "*", best = "-", other = "." }
 
 local Canvas = {}
@@ -13,32 +13,39 @@ Canvas.__index = Canvas
 
 local function canvas(columns, rows, fine)
   return setmetatable({ columns = columns, rows = rows, fine = fine, width = columns * (fine and 2 or 1),
-    height = rows * (fine and 4 or 1), mask = {}, what = {} }, Canvas)
+    height = rows * (fine and 4 or 1), cells = {} }, Canvas)
 end
 
 local rank = { other = 1, best = 2, kept = 3 }
 
 -- Sets a dot, from the top left; what is of a higher rank gives the cell its colour.
 function Canvas:dot(x, y, what)
-  local wide, tall = self.fine and 2 or 1, self.fine and 4 or 1
-  local place = y // tall * self.columns + x // wide
-  local before = self.what[place]
-  self.mask[place] = (self.mask[place] or 0) | (self.fine and bits[x % 2 + 1][y % 4 + 1] or 1)
-  if not before or rank[what] > rank[before] then self.what[place] = what end
+  local row, column, bit = y, x, 1
+  if self.fine then row, column, bit = y // 4, x // 2, bits[x % 2 + 1][y % 4 + 1] end
+  local cells = self.cells[row]
+  if not cells then
+    cells = { mask = {}, what = {}, filled = {} }
+    self.cells[row] = cells
+  end
+  local before = cells.what[column]
+  if not before then cells.filled[#cells.filled + 1] = column end
+  if not before or rank[what] > rank[before] then cells.what[column] = what end
+  cells.mask[column] = (cells.mask[column] or 0) | bit
 end
 
 -- The spans of a row.
 function Canvas:row(at)
-  local spans, text, colour = {}, {}, nil
-  for column = 0, self.columns - 1 do
-    local mask, what = self.mask[at * self.columns + column], self.what[at * self.columns + column]
-    local wanted = what and (colours[what] or "dim")
-    if what and wanted ~= colour then
-      spans[#spans + 1], text, colour = { table.concat(text), colour }, {}, wanted
-    end
-    text[#text + 1] = not what and " " or self.fine and utf8.char(0x2800 + mask) or letters[what]
+  local spans, cells, column = {}, self.cells[at], 0
+  if not cells then return spans end
+  table.sort(cells.filled)
+  for _, filled in ipairs(cells.filled) do
+    local what, last = cells.what[filled], spans[#spans]
+    local text = self.fine and utf8.char(0x2800 + cells.mask[filled]) or letters[what]
+    local gap = (" "):rep(filled - column)
+    if last and last[2] == colours[what] then last[1] = last[1] .. gap .. text
+    else spans[#spans + 1] = { gap .. text, colours[what] } end
+    column = filled + 1
   end
-  spans[#spans + 1] = { table.concat(text), colour }
   return spans
 end
 

@@ -13,18 +13,22 @@ local view = {}
 local View = {}
 View.__index = View
 
-local REFS_S <const> = 30 -- what only the repository knows is looked up so seldom while a run goes on
+-- What only the repository and the rooms know is looked up so seldom while a run goes on, and after a new best.
+local SELDOM_S <const>, BEST_S <const> = 30, 5
 
--- The facts, and what only the repository knows, now and then.
+-- The facts, and what only the repository and the rooms know, now and then.
 local function find_facts(self)
-  local was_running = self.facts and self.facts.running
-  local now = wait.now()
-  local facts = standing.now(self.reader)
-  if not self.looked or facts.running ~= was_running or now - self.looked >= REFS_S then
+  local was_running, now = self.facts and self.facts.running, wait.now()
+  local facts, best = standing.now(self.reader), self.history.best
+  local seldom = best ~= self.best and BEST_S or SELDOM_S
+  if not self.looked or facts.running ~= was_running or now - self.looked >= seldom then
     facts = standing.facts(self.reader)
-    self.looked, self.left = now, facts.branch_left
+    self.looked, self.best, self.seldom = now, best, facts
   end
-  facts.branch_left = self.left
+  for key, value in pairs(self.seldom) do
+    if facts[key] == nil then facts[key] = value end
+  end
+  facts.branch_left = self.seldom.branch_left
   self.facts = facts
 end
 
