@@ -182,6 +182,27 @@ is "log's lines" "$(printf '%s\n' "$out" | grep -c '"outcome":"kept"') $(printf 
     "$kept $experiments"
 end_item
 
+item "a change of what measures is shown; nothing is written, and where the journal breaks it ends with the message"
+snapshot() { find . -name .git -prune -o -type f -print0 | sort -z | xargs -0 sha256sum; git for-each-ref; }
+cp evaluate.lua "$T/evaluate.lua"
+echo '-- another one' >>evaluate.lua
+commit changed
+snapshot >"$T/before"
+apsis watch --plain
+line "shown" "$out" '^trust, evaluator, doubtful: evaluate.lua: not what it was at the baseline'
+is "nothing is written" "$(snapshot | diff "$T/before" -)" ""
+cp "$T/evaluate.lua" evaluate.lua && commit back
+apsis watch --plain
+no_line "shown no more" "$out" 'evaluator'
+open 80 24 "'$APSIS' watch"
+sees "the screen" '^\[1 now\]'
+cp logs/results.jsonl "$T/journal"
+echo '{broken' >>logs/results.jsonl
+sees "the file, the line and the remedy" 'logs/results.jsonl:11: '
+sees "the exit" '^exit 3$'
+cp "$T/journal" logs/results.jsonl
+end_item
+
 item "what a repository brings along does not control the terminal"
 cp -r "$T/p" "$T/brought" && cd "$T/brought" && rm -f .apsis/fold
 bad='\\u001b]0;PWNED\\u0007\\u009b31mRED\\u202eREVERSED'

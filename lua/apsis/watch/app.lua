@@ -147,10 +147,11 @@ end
 -- Takes in what is new. true: there is more to do at once; nil, message, code.
 function App:follow()
   if wait.now() >= self.due then
+    local was_running = self.view.facts.running
     local changed, message, code = self.view:follow()
     if changed == nil then return nil, message, code end
     self.due = wait.now() + FOLLOW_S
-    self.stale = self.stale or changed or self.view.facts.running -- seconds pass
+    self.stale = self.stale or changed or was_running or self.view.facts.running -- seconds pass
   end
   begin(self)
   local more, message, code = self.view:read(WORK_S)

@@ -2,8 +2,10 @@
 -- note, the facts that status shows, and the curve. Writes nothing.
 local Curve = require "apsis.watch.curve"
 local direction = require "apsis.direction"
+local evaluator = require "apsis.live.evaluator"
 local reader = require "apsis.live.reader"
 local rooms = require "apsis.core.rooms"
+local session = require "apsis.live.session"
 local standing = require "apsis.live.standing"
 local wait = require "apsis.wait"
 local ways = require "apsis.live.cage.ways"
@@ -23,6 +25,7 @@ local function find_facts(self)
   local seldom = best ~= self.best and BEST_S or SELDOM_S
   if not self.looked or facts.running ~= was_running or now - self.looked >= seldom then
     facts = standing.facts(self.reader)
+    if facts.running ~= was_running then self.trust = nil end -- somebody may have changed what measures
     self.looked, self.best, self.seldom = now, best, facts
   end
   for key, value in pairs(self.seldom) do
@@ -66,8 +69,21 @@ function View:follow()
   return changed
 end
 
--- What each room adds to the facts about trust, and whether commands are confined here. Takes a moment: after the first
--- picture.
+-- What measures now and did not when the baseline was measured: a text; nil if nothing, or if that cannot be known here.
+local function evaluator_change(self)
+  local opened, baseline = session.configure(self.dir), self.history.baseline
+  if not opened or not baseline then return nil end
+  function opened.log() end -- nothing is written, neither to the project nor to the screen
+  function opened.say() end
+  local known, changed = pcall(function()
+    return opened:open_world(nil, true) and evaluator.changed(opened.world, baseline)
+  end)
+  opened:close()
+  return known and changed or nil
+end
+
+-- What each room adds to the facts about trust, whether commands are confined here, and whether the same measures as
+-- before. Takes a moment: after the first picture.
 local function find_trust(self)
   local mode = self.reader.manifest.sandbox.mode
   local way = mode ~= "off" and ways.find() or nil
@@ -75,6 +91,11 @@ local function find_trust(self)
   local text = free and mode == "required" and "none works here, so nothing is run"
     or free and "commands may read and write whatever you may" or way
   self.trust = { { "sandbox", ("%s: %s"):format(mode, text), free } }
+  local changed = evaluator_change(self)
+  if changed then
+    table.insert(self.trust, { "evaluator", changed .. ": not what it was at the baseline, so values would not compare",
+      true })
+  end
   for _, trust in rooms.each "trust" do
     for _, fact in ipairs(trust(self.reader)) do table.insert(self.trust, fact) end
   end
