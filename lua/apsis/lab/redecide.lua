@@ -309,9 +309,10 @@ end
 -- Compares a plan with the recorded one, until the first that asks for something else.
 local function compare_plan(self, plan, view)
   local plans = self.result.plans
-  if plans.differs or plan.handed or self.failed then return end
+  if plan.handed or self.failed or plans.differs and not self.asks_all then return end
   local list, message = recordings.planned(self.engine, plan, view)
   if not list then return fail(self, plan.number, message) end
+  if plans.differs then return end
   plans.compared = plans.compared + 1
   for index = 1, math.max(#list, #plan.entries) do
     local one, entry = list[index], plan.entries[index]
@@ -346,17 +347,22 @@ local function ask_at_end(self)
   self.result.halts_at_end = halt_reason(self, number, engine:view(number, 0))
 end
 
--- run(engine): over walk.journal, with the other strategy. result | nil, message, code. Called in a task. The result: {
--- proposals = redecide.label, lines, decisions = { taken, kept, rejected, recorded_kept, recorded_rejected, unanswered
--- (recorded ones stand in), first_unanswered, differing = { {candidate, experiment, value, recorded, recorded_reason,
--- outcome, reason, after_halt}... } }, halts = { {experiment, run, reason, best, saves = {experiments, measurements,
--- seconds, tokens, cost}, missed}... }, halts_at_end, plans = { compared, differs = {experiment, planned, recorded},
--- differ_otherwise, otherwise = { [key] = in how many plans } }, best, recorded_best, agrees }. plans.differs: the
--- first that asked for other parents, another operator or other measurements; differ_otherwise: how many before it
--- differ in other keys of a proposal. A reason is what accept itself gave.
-function Held:run(engine)
+-- run(engine, visit): over walk.journal, with the other strategy; visit(record), if given, is called for each line
+-- that was folded; walk.asks_all: plan is asked also after it has differed from the recorded. result | nil, message,
+-- code. Called in a task. The result: { proposals = redecide.label, lines, decisions = { taken, kept, rejected,
+-- recorded_kept, recorded_rejected, unanswered (recorded ones stand in), first_unanswered, differing = { {candidate,
+-- experiment, value, recorded, recorded_reason, outcome, reason, after_halt}... } }, halts = { {experiment, run,
+-- reason, best, saves = {experiments, measurements, seconds, tokens, cost}, missed}... }, halts_at_end, plans = {
+-- compared, differs = {experiment, planned, recorded}, differ_otherwise, otherwise = { [key] = in how many plans } },
+-- best, recorded_best, agrees }. plans.differs: the first that asked for other parents, another operator or other
+-- measurements; differ_otherwise: how many before it differ in other keys of a proposal. A reason is what accept
+-- itself gave.
+function Held:run(engine, visit)
   watch(self, engine)
-  local ok, message, code = engine:fold(function() after_line(self) end)
+  local ok, message, code = engine:fold(function(record)
+    if visit then visit(record) end
+    after_line(self)
+  end)
   if ok and not self.failed then ask_at_end(self) end
   if self.failed then return nil, self.failed, "ESTRATEGY" end
   if not ok then return nil, message, code end

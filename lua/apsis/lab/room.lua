@@ -11,4 +11,7 @@ function room.strategies(args) return require("apsis.lab.check.shown").run(args)
 function room.replay(session, args, open_fold) return require("apsis.lab.redecide_shown").run(session, args,
   open_fold) end
 
+-- Another strategy's decisions on a recorded journal, with its proposals held fixed.
+function room.redecide(source) return require("apsis.lab.redecide").new(source) end
+
 return room

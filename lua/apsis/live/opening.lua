@@ -29,7 +29,8 @@ end
 function opening:load_strategy()
   local spec = self.manifest.strategy
   guard.limits { cpu_s = self.manifest.limits.hook_cpu_sec, memory_mb = self.manifest.limits.hook_memory_mb }
-  local loaded, message = contract.load { use = spec.use, options = spec.options, dir = self.dir }
+  local loaded, message = contract.load { use = spec.use, options = spec.options, dir = self.dir,
+    prepare = self.prepare }
   if not loaded then
     local from = self.strategy_from or self.manifest.where "strategy" .. ": strategy"
     return nil, ("%s: %s"):format(from, message), 2

@@ -2,16 +2,12 @@
 -- where the strategy would differ; --at shows what it knew at an experiment. With another strategy or other options, a
 -- room shows what that would have decided on the recorded proposals.
 local common = require "apsis.cli.common"
-local direction = require "apsis.direction"
 local json = require "apsis.json"
 local knowledge = require "apsis.cli.knowledge"
 local proposals = require "apsis.core.proposal"
-local reader = require "apsis.live.reader"
+local recorded = require "apsis.cli.recorded"
 local recordings = require "apsis.core.recording"
 local rooms = require "apsis.core.rooms"
-local seal = require "apsis.live.seal"
-local session = require "apsis.live.session"
-local show = require "apsis.cli.table"
 
 local replay = { place = 160, summary = "fold the journal again and check what the strategy decided",
   example = "apsis replay --strategy annealing" }
@@ -27,61 +23,6 @@ function replay.options(parser)
   parser:flag("--json", "the result as JSON")
 end
 
--- A world without effects, for halt, plan and a candidate's methods. Reads the candidates' files from git.
-local still = {}
-still.__index = still
-function still:directions(experiment) return self.live:recorded_directions(experiment, self.directions_seen) end
-function still.log(_, level, text)
-  if level == "info" then io.stderr:write(show.line(text, 1000), "\n") end -- run.log's
-end
-function still.now() return 0 end
-for _, name in ipairs { "read", "sources", "diff", "artifacts" } do
-  still[name] = function(self, ...) return self.live[name](self.live, ...) end
-end
-
-local function open_fold(self)
-  self.engine = self:new_engine(setmetatable({ live = self.world }, still))
-  return self.engine
-end
-
--- The metrics that the recorded values are of, each with the line of the baseline that begins it: { from, metric }...
--- What cannot be read is left to the fold, which says so.
-local function recorded_metrics(self, given)
-  local list = { { from = 1, metric = given } }
-  local following, _, _, handle = self.journal:lines()
-  local _ <close> = handle
-  pcall(function()
-    for text, number in following do
-      local line = text:find('"baseline"', 1, true) and json.decode(text) or {}
-      local toward = type(line.metric) == "string" and direction.parse(line.direction)
-      local last = list[#list].metric
-      if line.outcome == "baseline" and (line.primary_metric or number == 1) and toward
-        and (line.metric ~= last.name or toward ~= last.direction) then
-        local metric = line.metric == given.name and toward == given.direction and given
-          or direction.new { name = line.metric, direction = toward }
-        if number == 1 then list[1].metric = metric else list[#list + 1] = { from = number, metric = metric } end
-      end
-    end
-  end)
-  return list
-end
-
--- Decides by what the newest values were measured by, if the manifest has another metric now.
-local function take_recorded_metric(self)
-  local given = direction.new(self.manifest.metric)
-  local epochs = recorded_metrics(self, given)
-  local before, last = epochs[#epochs - 1], epochs[#epochs]
-  local metric = last.metric
-  if before then
-    self:say(("logs/results.jsonl:%d: from this baseline on values are of %s (%s), before of %s (%s): what was decided "
-      .. "before is decided by the newest here, so it differs"):format(last.from, metric.name, metric.direction,
-      before.metric.name, before.metric.direction))
-  end
-  if metric == given then return end
-  reader.say_metric(self, given, metric)
-  self.manifest.metric.name, self.manifest.metric.direction = metric.name, metric.direction
-end
-
 local function exit_of(code)
   return code == "ESTRATEGY" and 2 or 3
 end
@@ -94,11 +35,11 @@ local function differences(engine, plan, view)
   local again, failed = recordings.planned(engine, plan, view)
   for index, one in ipairs(again or {}) do texts[index] = one.wrong or json.encode(proposals.brief(one)) end
   for _, entry in ipairs(plan.entries) do
-    local recorded, same = json.encode(entry.plan), entry.failed
-    for _, text in ipairs(texts) do same = same or text == recorded end
+    local wanted, same = json.encode(entry.plan), entry.failed
+    for _, text in ipairs(texts) do same = same or text == wanted end
     if failed then list[#list + 1] = ("experiment %d: planning again failed: %s"):format(entry.experiment, failed)
     elseif not same then
-      list[#list + 1] = ("experiment %d: recorded %s, planned again %s"):format(entry.experiment, recorded,
+      list[#list + 1] = ("experiment %d: recorded %s, planned again %s"):format(entry.experiment, wanted,
         #texts > 0 and table.concat(texts, " ") or "nothing")
     end
   end
@@ -119,7 +60,7 @@ end
 -- Plans again every experiment that the strategy itself planned. { lines, compared, of_other_strategies, differing } |
 -- nil, message, code.
 local function check_all(self, recording)
-  local engine, name = open_fold(self), self.strategy.name
+  local engine, name = recorded.open_fold(self), self.strategy.name
   local result = { lines = recording.count, compared = 0, handed_in = 0, of_other_strategies = 0,
     other_strategies = json.array {}, differing = json.array {} }
   local seen = {}
@@ -179,7 +120,7 @@ end
 local function show_at(self, args, recording)
   local wanted = recording:number_of(args.at)
   if not wanted then return 2, ("--at: no experiment %d that was planned is in the journal"):format(args.at) end
-  local engine, known = open_fold(self), nil
+  local engine, known = recorded.open_fold(self), nil
   local ok, message, code = engine:fold(function()
     for _, plan in ipairs(recording:folded(engine.history.count)) do
       if plan.number == wanted then
@@ -195,7 +136,7 @@ end
 -- ---- the command ----
 
 local function fold_only(self, args)
-  local engine = open_fold(self)
+  local engine = recorded.open_fold(self)
   local ok, message, code = engine:fold()
   if not ok then return exit_of(code), message end
   local best = engine.history.best
@@ -217,24 +158,18 @@ end
 
 function replay.run(args)
   if args.at and args.check then return 2, "--at and --check: one or the other" end
-  local self, message, code = session.configure(args.dir)
+  local self, message, code = recorded.open(args)
   if not self then return code, message end
-  local ok
-  ok, message, code = common.choose_strategy(self, args)
-  if not ok then return code, message end
-  ok, message, code = session.steps(self, "load_strategy", "read_journal")
-  if not ok then return code, message end
-  self:note_altered(seal.problem(self.home))
-  take_recorded_metric(self)
   local others = not args.at and not args.check and (args.strategy or #(args.set or {}) > 0)
   if others and not rooms.has "replay" then
     return 2, "--strategy, --set: this apsis is built without lua/apsis/lab, which replays another strategy; --check "
       .. "and --at are here"
   end
   if not (args.at or args.check or others) then return fold_only(self, args) end
+  local ok
   ok, message, code = self:open_world()
   if not ok then return code, message end
-  if others then return in_task(rooms.first, "replay", self, args, open_fold) end
+  if others then return in_task(rooms.first, "replay", self, args, recorded.open_fold) end
   local recording
   recording, message = recordings.read(self.journal)
   if not recording then return 3, message end

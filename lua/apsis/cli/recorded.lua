@@ -1,0 +1,84 @@
+-- recorded: a project opened to look at what its journal recorded, with a strategy, without effects. Called by the
+-- commands replay and debug.
+local common = require "apsis.cli.common"
+local direction = require "apsis.direction"
+local json = require "apsis.json"
+local reader = require "apsis.live.reader"
+local seal = require "apsis.live.seal"
+local session = require "apsis.live.session"
+local show = require "apsis.cli.table"
+
+local recorded = {}
+
+-- A world without effects, for halt, plan and a candidate's methods. Reads the candidates' files from git.
+local still = {}
+still.__index = still
+function still:directions(experiment) return self.live:recorded_directions(experiment, self.directions_seen) end
+function still.log(_, level, text)
+  if level == "info" then io.stderr:write(show.line(text, 1000), "\n") end -- run.log's
+end
+function still.now() return 0 end
+for _, name in ipairs { "read", "sources", "diff", "artifacts" } do
+  still[name] = function(self, ...) return self.live[name](self.live, ...) end
+end
+
+-- The engine of a session that folds its journal without effects.
+function recorded.open_fold(self)
+  self.engine = self:new_engine(setmetatable({ live = self.world }, still))
+  return self.engine
+end
+
+-- The metrics that the recorded values are of, each with the line of the baseline that begins it: { from, metric }...
+-- What cannot be read is left to the fold, which says so.
+local function recorded_metrics(self, given)
+  local list = { { from = 1, metric = given } }
+  local following, _, _, handle = self.journal:lines()
+  local _ <close> = handle
+  pcall(function()
+    for text, number in following do
+      local line = text:find('"baseline"', 1, true) and json.decode(text) or {}
+      local toward = type(line.metric) == "string" and direction.parse(line.direction)
+      local last = list[#list].metric
+      if line.outcome == "baseline" and (line.primary_metric or number == 1) and toward
+        and (line.metric ~= last.name or toward ~= last.direction) then
+        local metric = line.metric == given.name and toward == given.direction and given
+          or direction.new { name = line.metric, direction = toward }
+        if number == 1 then list[1].metric = metric else list[#list + 1] = { from = number, metric = metric } end
+      end
+    end
+  end)
+  return list
+end
+
+-- Decides by what the newest values were measured by, if the manifest has another metric now.
+local function take_recorded_metric(self)
+  local given = direction.new(self.manifest.metric)
+  local epochs = recorded_metrics(self, given)
+  local before, last = epochs[#epochs - 1], epochs[#epochs]
+  local metric = last.metric
+  if before then
+    self:say(("logs/results.jsonl:%d: from this baseline on values are of %s (%s), before of %s (%s): what was decided "
+      .. "before is decided by the newest here, so it differs"):format(last.from, metric.name, metric.direction,
+      before.metric.name, before.metric.direction))
+  end
+  if metric == given then return end
+  reader.say_metric(self, given, metric)
+  self.manifest.metric.name, self.manifest.metric.direction = metric.name, metric.direction
+end
+
+-- The project of args.dir with the strategy that args choose, and its journal; prepare: as of contract.load. session |
+-- nil, message, exit code.
+function recorded.open(args, prepare)
+  local self, message, code = session.configure(args.dir)
+  if not self then return nil, message, code end
+  self.prepare = prepare
+  local ok
+  ok, message, code = common.choose_strategy(self, args)
+  if ok then ok, message, code = session.steps(self, "load_strategy", "read_journal") end
+  if not ok then return nil, message, code end
+  self:note_altered(seal.problem(self.home))
+  take_recorded_metric(self)
+  return self
+end
+
+return recorded

@@ -1,0 +1,67 @@
+-- debug: steps through a recorded journal with a strategy: each hook, what it was given, returned, remembered, printed.
+local common = require "apsis.cli.common"
+local consoles = require "apsis.debug.console"
+local input = require "apsis.cli.input"
+local recorded = require "apsis.cli.recorded"
+local rooms = require "apsis.core.rooms"
+local walks = require "apsis.debug.walk"
+
+local debugging = { place = 162, summary = "step through a recorded run with a strategy, hook by hook",
+  example = "apsis debug --strategy mine.lua --at 40" }
+
+function debugging.options(parser)
+  common.project_argument(parser)
+  parser:option("--strategy", "a shipped strategy or a .lua file, instead of the manifest's"):argname "NAME"
+  parser:option("--set", "an option of the strategy, for instance patience=50"):count "*":argname "KEY=VALUE"
+  parser:option("--at", "begin at experiment N"):convert(math.tointeger):argname "N"
+  parser:flag("--json", "each step, and each answer, as a line of JSON")
+  if parser.description then
+    parser:description(debugging.summary .. ".\nReads commands from standard input, a line each: s steps, n goes to "
+      .. "the next experiment,\nc to a breakpoint, r goes back, p prints an expression, h lists all.")
+  end
+end
+
+-- What opens a walk over a session's journal, with the strategy's file as it is then.
+local function opener(self)
+  local source = self.journal
+  return function()
+    local held, message = rooms.first("redecide", source)
+    if not held then return nil, message end
+    return walks.new(held, function(prepare)
+      self.prepare = prepare
+      local ok, wrong = self:load_strategy()
+      if not ok then return nil, wrong end
+      self.journal = held.journal
+      return recorded.open_fold(self)
+    end)
+  end
+end
+
+-- Does the commands of standard input until it ends.
+local function converse(console)
+  while true do
+    local line = input.line "(debug) "
+    if line == nil or line and not console:command(line) then return 0 end
+  end
+end
+
+function debugging.run(args)
+  if not rooms.has "redecide" then
+    return 2, "this apsis is built without lua/apsis/lab, which asks a strategy about a recorded run"
+  end
+  local self, message, code = recorded.open(args)
+  if not self then return code, message end
+  local ok
+  ok, message, code = self:open_world()
+  if not ok then return code, message end
+  local console = consoles.new(opener(self), { json = args.json })
+  ok, message = console:start(args.at)
+  if message then return 2, message end
+  if not console.step then return 3, "no experiments yet: run `apsis run` first" end
+  if not ok and args.at and not console.step.failed then
+    return 2, ("--at: no experiment %d is in the journal"):format(args.at)
+  end
+  return converse(console)
+end
+
+return debugging

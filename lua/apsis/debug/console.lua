@@ -1,0 +1,229 @@
+-- console: the commands of `apsis debug`: where to go, where to stop, what to show. Keeps the number of the step it is
+-- at; to go back, it walks again from the start.
+local breakpoint = require "apsis.debug.breakpoint"
+local expression = require "apsis.debug.expression"
+local lines = require "apsis.core.line"
+local shown = require "apsis.debug.shown"
+local walks = require "apsis.debug.walk"
+
+local console = {}
+
+local Console = {}
+Console.__index = Console
+
+local hooks = {}
+for _, name in ipairs(walks.hooks) do hooks[name] = true end
+
+-- new(open, options): open() -> walk | nil, message; options.json: each answer is a line of JSON.
+function console.new(open, options)
+  return setmetatable({ open = open, show = shown.new(options.json), breaks = {}, marks = {}, step = nil, walk = nil },
+    Console)
+end
+
+local NESTED <const> = 20 -- steps that may end within another
+
+local function always() return true end
+
+-- ---- going ----
+
+-- Goes on until stops(step); prints where that is. quiet: only if it is not reached. Whether it was.
+local function go(self, stops, looks, quiet)
+  local reached = false
+  local step, message = self.walk:go(function(step)
+    self.marks[step.number] = step.experiment
+    reached = stops(step)
+    return reached
+  end, looks)
+  self.step = step or not message and self.walk.last or self.step
+  if step and (reached or step.failed) then
+    if not quiet or step.failed then self.show:step(step) end
+  elseif step then self.show:note("interrupted", step)
+  elseif message then self.show:wrong(message)
+  else
+    self.show:note(("the journal ends here, after %d lines and %d steps"):format(self.walk.engine.history.count,
+      self.walk.count), self.step)
+  end
+  return reached
+end
+
+local function ended(self)
+  if not self.walk.ended then return false end
+  self.show:wrong(self.step.failed and "the strategy failed at this step: r goes back, f loads the file again"
+    or "the journal ends here: r goes back")
+  return true
+end
+
+-- Goes to a step by its number, from the start if it is behind.
+local function go_to(self, number)
+  if number < 1 then number = 1 end
+  if self.walk.ended or self.step and number <= self.step.number then
+    local again, message = self.open()
+    if not again then return self.show:wrong(message) end
+    self.walk:close()
+    self.walk = again
+  end
+  return go(self, function(step) return step.number == number end, function()
+    return self.walk.count + NESTED >= number
+  end)
+end
+
+-- The first step of the stretch of one experiment that a step belongs to.
+local function first_of(self, number)
+  while self.marks[number - 1] == self.marks[number] and number > 1 do number = number - 1 end
+  return number
+end
+
+-- A breakpoint that stops at a step; nil: none does.
+local function hit(self, step)
+  local found
+  for index, one in ipairs(self.breaks) do
+    if one:matches(step, self.marks[step.number - 1]) then found = found or index end
+  end
+  return found
+end
+
+local function may_hit(self)
+  return function(step)
+    for _, one in ipairs(self.breaks) do
+      if one:may_match(step) then return true end
+    end
+    return false
+  end
+end
+
+-- ---- the commands ----
+
+local commands = {}
+
+local function count_of(text)
+  return text == "" and 1 or math.tointeger(tonumber(text))
+end
+
+function commands.s(self, rest)
+  local count = count_of(rest)
+  if not count or count < 1 then return self.show:wrong "s N: N is a number of steps, from 1 on" end
+  if ended(self) then return end
+  go(self, function()
+    count = count - 1
+    return count == 0
+  end, always)
+end
+
+function commands.n(self)
+  if ended(self) then return end
+  local experiment = self.step and self.step.experiment
+  go(self, function(step) return step.experiment ~= experiment end, always)
+end
+
+function commands.c(self)
+  if ended(self) then return end
+  go(self, function(step) return hit(self, step) ~= nil end, may_hit(self))
+end
+
+function commands.r(self, rest)
+  local count = count_of(rest)
+  if not count or count < 1 then return self.show:wrong "r N: N is a number of steps, from 1 on" end
+  if self.step.number == 1 then return self.show:wrong "this is the first step" end
+  go_to(self, self.step.number - count)
+end
+
+function commands.rn(self)
+  local first = first_of(self, self.step.number)
+  if first == 1 then return self.show:wrong "this is the first experiment" end
+  go_to(self, first_of(self, first - 1))
+end
+
+function commands.rc(self)
+  local before, again, message = self.step.number, self.open()
+  if not again then return self.show:wrong(message) end
+  local last
+  again:go(function(step)
+    if step.number < before and hit(self, step) then last = step.number end
+    return step.number >= before
+  end)
+  again:close()
+  if not last then self.show:note "no breakpoint before this step: this is the first" end
+  go_to(self, last or 1)
+end
+
+function commands.g(self, rest)
+  local wanted = math.tointeger(tonumber(rest))
+  if not wanted then return self.show:wrong "g N: N is the number of an experiment" end
+  for number = 1, #self.marks do
+    if self.marks[number] == wanted then return go_to(self, number) end
+  end
+  if ended(self) then return end
+  local function is_it(step) return step.experiment == wanted end
+  return go(self, is_it, is_it)
+end
+
+function commands.f(self)
+  local again, message = self.open()
+  if not again then return self.show:wrong(message) end
+  self.walk:close()
+  self.walk, self.marks = again, {}
+  local experiment = self.step.experiment
+  local function is_it(step) return step.experiment == experiment end
+  go(self, is_it, is_it)
+end
+
+function commands.b(self, rest)
+  if rest == "" then return self.show:breaks(self.breaks) end
+  local one, message = breakpoint.new(rest, hooks, lines.status_of)
+  if not one then return self.show:wrong(message) end
+  table.insert(self.breaks, one)
+  self.show:breaks { [#self.breaks] = one }
+end
+
+function commands.d(self, rest)
+  local number = math.tointeger(tonumber(rest))
+  if rest ~= "all" and not self.breaks[number] then
+    return self.show:wrong "d N: N is the number of a breakpoint; d all deletes all"
+  end
+  if rest == "all" then self.breaks = {} else table.remove(self.breaks, number) end
+  self.show:breaks(self.breaks)
+end
+
+function commands.p(self, rest)
+  if rest == "" then return self.show:wrong "p EXPRESSION, for instance p run.best.value" end
+  local evaluate, message = expression.new(rest)
+  if not evaluate then return self.show:wrong(message) end
+  local found = table.pack(evaluate(self.step))
+  if not found[1] then return self.show:wrong(found[2]) end
+  self.show:values(table.pack(table.unpack(found, 2, found.n)))
+end
+
+function commands.m(self) self.show:memory(self.step) end
+function commands.w(self) self.show:step(self.step) end
+function commands.l(self) self.show:source(self.step) end
+function commands.h(self) self.show:help() end
+commands["?"] = commands.h
+
+local words = { step = "s", next = "n", continue = "c", back = "r", ["break"] = "b", delete = "d", print = "p",
+  list = "l", file = "f", memory = "m", where = "w", help = "h", quit = "q", go = "g" }
+
+-- ---- the console ----
+
+-- Does a command; false: it was q.
+function Console:command(text)
+  text = text:match "^%s*(.-)%s*$"
+  if text == "" then text = self.again or "s" end
+  self.again = text
+  local name, rest = text:match "^(%S+)%s*(.*)$"
+  name = words[name] or name
+  if name == "q" then return false end
+  if commands[name] then commands[name](self, rest)
+  else self.show:wrong(("no command %q; h lists them"):format(name)) end
+  return true
+end
+
+-- Opens the walk and goes to its first step, or to the first of an experiment. Whether it came there; nil, message.
+function Console:start(experiment)
+  local message
+  self.walk, message = self.open()
+  if not self.walk then return nil, message end
+  local function is_it(step) return not experiment or step.experiment == experiment end
+  return go(self, is_it, is_it)
+end
+
+return console
