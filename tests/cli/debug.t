@@ -50,7 +50,7 @@ is "the hooks" "$(heads)" "0init 0learn 0line 1halt 1plan 1accept 1learn 1line 2
 line "where a hook is written" "$out" "^step 5, experiment 1: plan \(mine.lua:6\)"
 line "a hook that the file leaves out is hillclimb's" "$out" "^step 4, experiment 1: halt \(hillclimb.lua:"
 line "what it was given" "$out" "^  candidate +c0001 \(1\)"
-line "and of the run" "$out" "^  run +best c0000 \(0\), current c0000 \(0\), since_kept 0, since_best 0, free 1, pending nothing"
+line "and of the run" "$out" "^  run +best c0000 \(0\), current c0000 \(0\), since_kept 0, since_best 0, pending 1$"
 line "what it returned" "$out" '^  returned +true, by value'
 line "what a plan returned" "$out" '^  returned +\{ parents = \{ c0000 \(0\) \} \}'
 line "memory, before and after" "$out" '^  memory +tries.kept: nil -> 1'

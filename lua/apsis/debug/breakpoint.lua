@@ -36,7 +36,8 @@ end
 -- Whether it may stop at a step that begins, as far as is known then.
 function Breakpoint:may_match(step)
   return (not self.hook or self.hook == step.hook) and (not self.experiment or self.experiment == step.experiment)
-    and (not self.outcome or step.hook == "line") and not self.holds
+    and (not self.outcome or step.hook == (self.hook or "line") and step.passed[1].outcome == self.outcome)
+    and not self.holds
 end
 
 -- Whether it stops at a step that has ended. An experiment alone stops where the walk enters it; last: the step before.

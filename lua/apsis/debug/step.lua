@@ -13,8 +13,10 @@ step.arguments = { init = {}, plan = {}, halt = {}, prompt = { "proposal" }, sel
   stage = { "candidate", "stage" }, stopped = { "candidate" }, accept = { "candidate" }, learn = { "line" },
   line = { "line" } }
 
--- The fields of `run` that are shown; `metrics` and the rest are there for expressions.
-local shown <const> = { "best", "current", "since_kept", "since_best", "free", "pending" }
+-- The fields of `run` that are shown; the rest is there for expressions. What is free and in flight a recording knows
+-- only where something is planned or decided.
+local shown <const> = { "best", "current", "since_kept", "since_best" }
+local also <const> = { halt = { "free", "pending" }, plan = { "free", "pending" }, accept = { "pending" } }
 
 -- A value on one line; a list of proposals in flight by their experiments.
 local function text_of(value)
@@ -38,8 +40,12 @@ end
 
 -- Notes in a step what its hook was given.
 function step.note_given(self)
-  local given = { run = {}, arguments = {} }
-  for _, name in ipairs(shown) do given.run[name] = text_of(field(self.run, name)) end
+  local given = { run = {}, names = {}, arguments = {} }
+  for _, names in ipairs { shown, also[self.hook] } do
+    for _, name in ipairs(names) do
+      given.run[name], given.names[#given.names + 1] = text_of(field(self.run, name)), name
+    end
+  end
   for index, name in ipairs(step.arguments[self.hook]) do
     given.arguments[index] = { name, argument_text(name, self.passed[index]) }
   end
@@ -77,9 +83,9 @@ local function place_of(self)
   return at and (" (%s:%d)"):format(at.source:match "[^@/]*$", at.linedefined) or ""
 end
 
-local function run_text(run)
+local function run_text(given)
   local parts = {}
-  for index, name in ipairs(shown) do parts[index] = ("%s %s"):format(name, run[name]) end
+  for index, name in ipairs(given.names) do parts[index] = ("%s %s"):format(name, given.run[name]) end
   return table.concat(parts, ", ")
 end
 
@@ -100,7 +106,7 @@ end
 local function rows_of(self)
   local rows = {}
   for _, one in ipairs(self.given.arguments) do rows[#rows + 1] = { one[1], one[2] } end
-  rows[#rows + 1] = { "run", run_text(self.given.run) }
+  rows[#rows + 1] = { "run", run_text(self.given) }
   if self.failed then rows[#rows + 1] = { "failed", self.failed }
   elseif self.hook ~= "line" then
     rows[#rows + 1] = { "returned", #self.texts > 0 and table.concat(self.texts, ", ") or "nothing" }

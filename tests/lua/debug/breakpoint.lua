@@ -41,9 +41,18 @@ test("an expression sees what the hook was given; where it fails it is not true"
   equal(one.problem:match "candidate", "candidate")
 end)
 
+test("before a step it is known whether one may stop there, unless an expression decides", function()
+  local function may(text, at) return assert(breakpoint.new(text, hooks, lines.status_of)):may_match(at) end
+  equal({ may("accept", step("accept", 1)), may("accept", step("plan", 1)), may("learn kept", step("learn", 1, "kept")),
+    may("learn kept", step("learn", 1, "measured")), may("kept", step("line", 1, "kept")), may("kept", step("learn", 1, "kept")),
+    may("if true", step("plan", 1)) }, { true, false, true, false, true, false, false })
+end)
+
 test("what is no breakpoint is refused with a reason", function()
   local function refused(text) return (select(2, breakpoint.new(text, hooks, lines.status_of))) end
   equal(refused("akcept"):match '^.- did you mean "accept"', '"akcept" is no hook, experiment or outcome; did you mean "accept"')
   equal(refused("accept kept"):match "^[^:]*", "an outcome is known once the line is there")
   equal(refused("if ]"):match "^[^:]*", "no Lua expression")
 end)
+
+tap.done()

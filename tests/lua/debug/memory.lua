@@ -31,3 +31,5 @@ test("a table within itself ends", function()
   loop.again = loop
   equal(memory.picture { memory = { loop = loop } }, { loop = "{...}", ["loop.again"] = "a table above" })
 end)
+
+tap.done()
