@@ -36,7 +36,8 @@ end
 -- Of a project's refs: which one is not as apsis wrote it, for people; nil if all are. at: a reader or a world.
 function moved.ref(repo, at, history)
   local by_id = refs_of(repo, at.refs)
-  local wrong, what = first_missing(at, history, by_id), "is gone: somebody removed it, or it was not copied with the rest"
+  local wrong = first_missing(at, history, by_id)
+  local what = "is gone: somebody removed it, or it was not copied with the rest"
   for id, commit in pairs(by_id) do
     local record = history:get(id)
     local other = record and record.commit and record.commit ~= commit

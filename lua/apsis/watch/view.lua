@@ -69,7 +69,7 @@ function View:follow()
   return changed
 end
 
--- What measures now and did not when the baseline was measured: a text; nil if nothing, or if that cannot be known here.
+-- What measures now and did not when the baseline was measured: a text; nil if nothing, or if it cannot be known here.
 local function evaluator_change(self)
   local opened, baseline = session.configure(self.dir), self.history.baseline
   if not opened or not baseline then return nil end

@@ -126,8 +126,9 @@ local function hand_in(self, args, asi)
     local tree
     tree, message = snapshot.take(world, at, record)
     code = 2
-    if tree and tree == record.tree then tree, message = nil, ("nothing to submit: %s has the files of %s; change one first"):format(
-      at.root, record.id) end
+    if tree and tree == record.tree then
+      tree, message = nil, ("nothing to submit: %s has the files of %s; change one first"):format(at.root, record.id)
+    end
     if tree then id, message, code = add(self, world, record, tree, args, asi, number) end
   end
   opened:close()
