@@ -26,7 +26,7 @@ losses.scales = {
 -- earlier call | nil, seed }. A set is a sorted list of the parts that are left out.
 function losses.new(spec)
   return setmetatable({ metric = spec.metric, most = spec.most, measure = spec.measure, kept = spec.kept,
-    seed = spec.seed or 1, used = 0, found = {}, passing = {}, turns = 1, level = 1 - ERROR, parts = 1 }, Losses)
+    seed = spec.seed or 1, used = 0, found = {}, passing = {}, turns = 1, level = 1 - ERROR }, Losses)
 end
 
 local function key_of(set) return table.concat(set, " ") end
@@ -73,7 +73,7 @@ end
 
 -- Prepares for that many parts: under noise, how many turns half of what is left allows.
 function Losses:prepare(count)
-  self.level, self.parts = 1 - ERROR / math.max(count, 1), count
+  self.level = 1 - ERROR / math.max(count, 1)
   if not self.noisy then return end
   local each = count + 1 + controls_for(count + 1)
   self.turns = math.max(losses.TURNS, math.min(MOST_TURNS, (self.most - self.used) // 2 // each))

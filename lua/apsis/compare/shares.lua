@@ -332,7 +332,7 @@ local function result_of(self, patch)
   for index, unit in ipairs(self.units) do units[index] = describe(self, unit) end
   return { units = units, value = losing:own(self.all), base = losing:of(self.all).value, gain = losing:of(self.all),
     noisy = losing.noisy or false, turns = losing.turns, used = losing.used, most = losing.most, patch = patch,
-    ended = losing.ended, scale = self.scale.name, parts = losing.parts }
+    ended = losing.ended, scale = self.scale.name }
 end
 
 -- Everything after the candidate's own measurement. result | nil, why; nil: it ended, or there is noise after all.
