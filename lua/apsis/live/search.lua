@@ -1,7 +1,7 @@
--- search: finds which parts of a change matter. `smallest`: the smallest list that still holds, element by element, then
--- by halves (delta debugging: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002). `run`:
--- the parts whose removal fixes what they broke, within a number of measurements: each part first, then all helpful
--- ones together, then by halves. The caller measures. Called by the rooms compare and deliver.
+-- search: finds which parts of a change matter. `smallest`: the smallest list that still holds, element by element,
+-- then by halves (delta debugging: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002).
+-- `run`: the parts whose removal fixes what they broke, within a number of measurements: each part first, then all
+-- helpful ones together, then by halves. The caller measures. Called by the rooms compare and deliver.
 local search = {}
 
 local SPARED = 2 -- measurements left for the steps after the single parts
