@@ -15,7 +15,7 @@ local definition = {}
 -- What every world may be given beside its own options.
 definition.common = {
   -- What is added to each measurement: gaussian, student-t, lognormal, lognormal-low, drift, trend, rounded,
-  -- flaky, rare, quantised, ar1, spikes, by-candidate or cold (see noise.lua).
+  -- flaky, rare, quantised, ar1, spikes, by-candidate, cold, t2, bimodal or telegraph (see noise.lua).
   noise = "none",
   noise_sd = 1.0, -- in the metric's units; given without noise, the noise is gaussian; 0 is none
   -- Simulated time of an experiment: its median, and the standard deviation of its logarithm.

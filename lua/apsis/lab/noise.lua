@@ -1,13 +1,14 @@
 -- noise: what is added to a measurement. new(kind, sd, rng) -> function(truth, index, candidate) -> value, where index
 -- counts the measurements of a run, and candidate is the number of what is measured. Each kind has mean 0 and standard
--- deviation sd, and all are in the metric's units, so that a positive deviate is a higher number, better or not. Never
--- judges a kind's name: definition.load does.
+-- deviation sd (t2 has none), and all are in the metric's units, so that a positive deviate is a higher number, better
+-- or not. Never judges a kind's name: definition.load does.
 local noise = {}
 
 local exp, sqrt = math.exp, math.sqrt
 
 noise.names = { "none", "gaussian", "student-t", "lognormal", "lognormal-low", "drift", "trend", "rounded", "flaky",
-  "rare", "quantised", "ar1", "spikes", "by-candidate", "cold" }
+  "rare", "quantised", "ar1", "spikes", "by-candidate", "cold", "t2", "bimodal",
+  "telegraph" }
 
 local kinds = {}
 
@@ -120,6 +121,34 @@ function kinds.cold(sd, rng)
     local cold = not warm[own] and 2 or 0
     warm[own] = true
     return truth + sd * (cold + rng:normal())
+  end
+end
+
+-- Student's t with 2 degrees of freedom, times sd: its variance is infinite.
+function kinds.t2(sd, rng)
+  return function(truth)
+    local z, a, b = rng:normal(), rng:normal(), rng:normal()
+    return truth + sd * z / sqrt((a * a + b * b) / 2)
+  end
+end
+
+local HUMP <const> = 0.3 -- the deviation around each of two levels, which are as far from 0 as makes sd in all
+
+local function around(level, sd, rng)
+  return sd * (level * sqrt(1 - HUMP * HUMP) + HUMP * rng:normal())
+end
+
+-- Two levels; each measurement is on either.
+function kinds.bimodal(sd, rng)
+  return function(truth) return truth + around(rng:random() < 0.5 and 1 or -1, sd, rng) end
+end
+
+-- Two levels; the next measurement is on the other in one of 20 cases.
+function kinds.telegraph(sd, rng)
+  local level = rng:random() < 0.5 and 1 or -1
+  return function(truth)
+    if rng:random() < 0.05 then level = -level end
+    return truth + around(level, sd, rng)
   end
 end
 

@@ -48,7 +48,7 @@ test("what is wrong with a definition is said when it is loaded, with what is al
     { "onemax:n=0", "option n must be 1 or more, not 0" },
     { "onemax:noise=gausian",
       'option noise must be none or gaussian or student%-t or lognormal or lognormal%-low or drift or trend or rounded or flaky or rare '
-      .. 'or quantised or ar1 or spikes or by%-candidate or cold, '
+      .. 'or quantised or ar1 or spikes or by%-candidate or cold or t2 or bimodal or telegraph, '
       .. 'not "gausian"; did you mean "gaussian"' },
     { "onemax:noise_sd=-1", "option noise_sd must be 0 or more" },
     { "onemax:cost=nan", 'option cost must be a number %(default 0.0%), not "nan"' },

@@ -109,6 +109,22 @@ test("noise: quantised, ar1 and spikes have mean 0 and the deviation that is con
   expect_share(spikes / many, 0.02, many, "spikes")
 end)
 
+test("noise: t2 has heavy tails; bimodal and telegraph have two levels, and telegraph stays on one", function()
+  local far, turns = 0, { bimodal = 0, telegraph = 0 }
+  for _, value in ipairs(noisy("t2", 2, many)) do far = far + (math.abs(value) > 8 and 1 or 0) end
+  expect_share(far / many, 0.0572, many, "t2: beyond 4") -- 1 - 4 / sqrt(4^2 + 2)
+  for kind, tolerance in pairs { bimodal = 0.03, telegraph = sanitized and 0.6 or 0.2 } do
+    local list = noisy(kind, 2, many)
+    local mean, sd = moments(list)
+    close(mean, 0, tolerance * 2, kind .. ": mean")
+    close(sd, 2, tolerance, kind .. ": deviation")
+    for index = 2, #list do turns[kind] = turns[kind] + (list[index] * list[index - 1] < 0 and 1 or 0) end
+  end
+  expect_share(turns.bimodal / many, 0.5, many, "bimodal: the other level")
+  -- 0.07 % of the values lie on the other side of 0 from their level
+  expect_share(turns.telegraph / many, 0.05 + 2 * 0.0007, many, "telegraph: the other level")
+end)
+
 test("noise: a candidate has its own deviation, and one that is cold is 2 sd higher once", function()
   local add, cold = noise.new("by-candidate", 1, random.stream "own"), noise.new("cold", 1, random.stream "cold")
   local sds, firsts, others = {}, 0, 0
