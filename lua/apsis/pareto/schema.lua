@@ -22,8 +22,8 @@ local one = map("one of them", {
     .. "baseline's as that is from 0)") },
 }, { short = "name" })
 
-schema.keys = { { "pareto", node("list", "two to four metrics in place of one: what no kept candidate beats in each of "
-  .. "them is kept; the value is the front's hypervolume", {
+schema.keys = { { "pareto", node("list", "two to four metrics in place of one: what no kept candidate equals or beats "
+  .. "in each of them is kept; the value is the front's hypervolume", {
     items = "names, or mappings ({name, direction})", item = one }), after = "direction", under = "metric" } }
 
 -- What decides a value.

@@ -45,8 +45,10 @@ local function gather(dir)
     data.more[#data.more + 1] = fact(self)
   end
   for _, figures in rooms.each "report_figures" do
-    data.figures = data.figures or json.array()
-    for _, figure in ipairs(figures(self)) do data.figures[#data.figures + 1] = figure end
+    for _, figure in ipairs(figures(self)) do
+      data.figures = data.figures or json.array()
+      data.figures[#data.figures + 1] = figure
+    end
   end
   data.picture = history.best and picture.of(self.home, self:run_dir(history.best):sub(#self.home + 2), history.best)
   return data, self
