@@ -18,7 +18,7 @@ open() {
     terminals=$((terminals + 1)) # a server that ends may keep its name for a moment
     tmux -L "watch$terminals" -f /dev/null new-session -d -x "$1" -y "$2" "stty susp undef; $3; echo exit \$?; stty -a | grep -o '.icanon\|.echo '; sleep 100"
 }
-screen() { tmux -L "watch$terminals" capture-pane -p "$@"; }
+screen() { tmux -L "watch$terminals" capture-pane -p "$@" 2>/dev/null; }
 press() { tmux -L "watch$terminals" send-keys "$@"; }
 shows() { screen | grep -Eq -e "$1"; }
 

@@ -135,7 +135,7 @@ function baseline.in_words(record, name, given)
   local found = noise_of(values, noted[name] or #values > 1 and stats.sd(values) or 0, given)
   if not found then return "measured once: its noise is unknown", true end
   if found.sd == 0 then return ("none in %d equal measurements"):format(found.measurements), false end
-  local text = ("sd %.4g%s over %d measurements"):format(found.sd, percent(found.relative), found.measurements)
+  local text = ("sd %.4g%s"):format(found.sd, percent(found.relative))
   if not given then return text .. "; one measurement decides, so luck may be kept", true end
   local own = found.power and found.power[given.preset == "sensitive" and 2 or 1]
   local row, size = detectable(own and own.rows or {})

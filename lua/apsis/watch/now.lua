@@ -51,7 +51,8 @@ end
 local function taken_text(view)
   local facts, parts = view.facts, {}
   parts[1] = words.taken(facts, facts.tokens, "%d tokens")
-  parts[#parts + 1] = words.taken(facts, facts.cost, "%.4g USD")
+  local cost = words.taken(facts, facts.cost, "%.4g USD")
+  if cost ~= parts[1] then parts[#parts + 1] = cost end -- both unknown
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
 
