@@ -1,16 +1,19 @@
 -- steps: the way from the baseline to a candidate: the kept steps that gained something, in order. What lies between
--- two of them, steps without gain, belongs to the later one. Reads the history only. Called by the rooms deliver and
--- report.
+-- two of them, steps without gain, belongs to the later one. Reads the history only. Called by the rooms deliver,
+-- report and watch.
 local steps = {}
 
 -- The candidate and its first parents, oldest first; the baseline, or the oldest that has a commit, comes first.
 local function line_of(history, record)
   local line = { record }
   while record.outcome ~= "baseline" do
-    record = record.parents and record.parents[1] and history:get(record.parents[1])
-    if not record or not record.commit then break end
-    table.insert(line, 1, record)
+    local parent = record.parents and record.parents[1] and history:get(record.parents[1])
+    if not parent or not parent.commit then break end
+    if parent.experiment >= record.experiment then break end -- an edited journal may name itself
+    record = parent
+    line[#line + 1] = record
   end
+  for at = 1, #line // 2 do line[at], line[#line + 1 - at] = line[#line + 1 - at], line[at] end
   return line
 end
 

@@ -1,8 +1,9 @@
--- path: the screen of the best path: the best and its ancestors down to the baseline, each with what it changed and its
--- share of the gain. An ancestor is read when it comes into sight.
+-- path: the screen of the best path: the steps from the baseline to the best as report and split have them, newest first,
+-- each with what it changed and its share of the gain.
 local list = require "apsis.watch.list"
 local progress = require "apsis.cli.progress"
 local show = require "apsis.cli.table"
+local steps = require "apsis.live.steps"
 
 local path = { name = "best path" }
 
@@ -12,34 +13,28 @@ Page.__index = Page
 local FORM <const> = "%-7s %12s  %8s  %s"
 
 function path.new(view)
-  local self = setmetatable({ view = view, name = path.name, steps = {}, known = {} }, Page)
-  self.list = list.new { count = function(wanted) return self:count(wanted) end,
+  local self = setmetatable({ view = view, name = path.name, steps = {} }, Page)
+  self.list = list.new { count = function() return self:count() end,
     row = function(place) return self:row(place) end }
   return self
 end
 
--- Begins again when another one is the best.
-local function begin(self)
-  local best = self.view.history.best
+-- The steps to the best as they are now, newest first; the last one is where they begin.
+local function find_steps(self)
+  local history = self.view.history
+  local best = history.best
   if best == self.best then return end
-  self.best, self.steps, self.known = best, { best }, { [best and best.id or ""] = true }
+  self.best, self.steps = best, {}
+  if not best then return end
+  local way, base = steps.of(history, best)
+  for index = #way, 1, -1 do self.steps[#self.steps + 1] = way[index] end
+  self.base = base
+  self.steps[#self.steps + 1] = { record = base, folded = {} }
 end
 
--- The parent from which a candidate was made; nil if it is the first. A journal that names itself as a parent ends.
-local function next_step(self)
-  local last = self.steps[#self.steps]
-  local id = last and last.outcome ~= "baseline" and last.parents and last.parents[1]
-  local parent = id and not self.known[id] and self.view.history:get(id)
-  if not parent then return nil end
-  self.known[id] = true
-  self.steps[#self.steps + 1] = parent
-  return parent
-end
-
-function Page:count(wanted)
-  begin(self)
-  while #self.steps <= wanted and next_step(self) do end -- one more: a share needs the parent
-  return math.min(#self.steps, wanted)
+function Page:count()
+  find_steps(self)
+  return #self.steps
 end
 
 -- The share of the gain between baseline and best that a step made, in per cent: "+12 %".
@@ -50,11 +45,15 @@ function path.share(metric, baseline, best, parent, step)
 end
 
 function Page:row(place)
-  local step, parent = self.steps[place], self.steps[place + 1]
-  local view = self.view
-  local share = parent and path.share(view.reader.metric, view.history.baseline, self.best, parent, step) or ""
-  return FORM:format(step.id, step.value and progress.number(step.value) or "-", share,
-    parent and show.what(step, view.home) or "where it starts"), place == 1 and "bold" or nil
+  local view, step = self.view, self.steps[place]
+  local record, folded = step.record, #step.folded
+  local share = step.from and path.share(view.reader.metric, self.base, self.best, step.from, record) or ""
+  local what = step.from and show.what(record, view.home) or "where it starts"
+  if folded > 0 then
+    what = ("%s (with %d step%s without gain before it)"):format(what, folded, folded == 1 and "" or "s")
+  end
+  return FORM:format(record.id, record.value and progress.number(record.value) or "-", share, what),
+    place == 1 and "bold" or nil
 end
 
 function Page:rows(_, width, height)
@@ -69,7 +68,7 @@ function Page:key(key, app)
   if self.list:key(key) then return true end
   local step = self.steps[self.list.at]
   if key == "enter" and step then
-    app:open(require("apsis.watch.candidate").new(self.view, step, "diff"))
+    app:open(require("apsis.watch.candidate").new(self.view, step.record, "diff"))
     return true
   end
   return false
