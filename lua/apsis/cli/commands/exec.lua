@@ -3,20 +3,20 @@ local exec = { raw = true, place = 180, summary = "run a Lua file with apsis's p
   example = "apsis exec evaluate.lua" }
 
 local usage = [[
-usage: apsis exec FILE.lua [ARGUMENTS]
+usage: apsis exec [-i] FILE.lua [ARGUMENTS]
+       apsis exec -i
 
 Runs a Lua 5.4 file with apsis.git, apsis.process, apsis.metric, apsis.state, apsis.json and the library at hand.
 `require` also finds files beside FILE. Arguments are in `arg` and `...`; the exit code is the script's.
 
+  -i   then read Lua from standard input, line by line, and show the values
+       of expressions; without FILE.lua at once
+
 example: echo 'print("METRIC a=1")' > a.lua && apsis exec a.lua
 ]]
 
-function exec.run(arguments)
-  local path = arguments[1]
-  if not path or path == "--help" or path == "-h" then
-    (path and io.stdout or io.stderr):write(usage)
-    return path and 0 or 2
-  end
+-- Runs a file: the exit code, and whether it came to its end.
+local function run_file(path, arguments)
   local dir = path:match("^(.*)/[^/]*$") or "."
   package.path = dir .. "/?.lua;" .. package.path
   local chunk, message = loadfile(path)
@@ -24,14 +24,28 @@ function exec.run(arguments)
     io.stderr:write("apsis: ", message, "\n")
     return 2
   end
-  arg = { [0] = path, table.unpack(arguments, 2) } -- luacheck: ignore
+  arg = { [0] = path, table.unpack(arguments) } -- luacheck: ignore
   local ok, result = xpcall(chunk, function(what) return debug.traceback(tostring(what), 2) end,
-    table.unpack(arguments, 2))
+    table.unpack(arguments))
   if not ok then
     io.stderr:write("apsis: ", result, "\n")
     return 1
   end
-  return math.type(result) == "integer" and result or 0
+  return math.type(result) == "integer" and result or 0, true
+end
+
+function exec.run(arguments)
+  local interactive = arguments[1] == "-i"
+  local first = interactive and 2 or 1
+  local path = arguments[first]
+  if path == "--help" or path == "-h" or not path and not interactive then
+    (path and io.stdout or io.stderr):write(usage)
+    return path and 0 or 2
+  end
+  local code, done = 0, true
+  if path then code, done = run_file(path, table.move(arguments, first + 1, #arguments, 1, {})) end
+  if interactive and done then require("apsis.cli.repl").run() end
+  return code
 end
 
 return exec
