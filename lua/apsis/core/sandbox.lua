@@ -108,7 +108,9 @@ end
 function sandbox.print(...)
   local parts = table.pack(...)
   for index = 1, parts.n do parts[index] = tostring(parts[index]) end
-  io.stderr:write(table.concat(parts, "\t"), "\n")
+  local text = table.concat(parts, "\t") .. "\n"
+  io.stderr:write(text)
+  if sandbox.heard then sandbox.heard(text) end -- who else wants to know, a function
 end
 
 -- A fresh environment; require_module is the strategy's own require.

@@ -134,14 +134,17 @@ function step.lines(self)
   return list
 end
 
--- The step as a line of JSON. What a hook returned is in words: it may hold what JSON cannot.
-function step.json(self)
+-- The step as a line of JSON, with more fields if there are. What a hook returned is in words: it may hold what JSON
+-- cannot.
+function step.json(self, more)
   local given, changes = { run = self.given.run }, nil
   for _, one in ipairs(self.given.arguments) do given[one[1]] = one[2] end
   if self.changes then changes = json.array(self.changes) end
-  return json.encode { step = self.number, experiment = self.experiment, hook = self.hook, part = self.part,
+  local line = { step = self.number, experiment = self.experiment, hook = self.hook, part = self.part,
     given = given, returned = json.array(self.texts), failed = self.failed, wrong = self.wrong,
     recorded = self.recorded, memory = changes, printed = table.concat(self.printed) }
+  for key, value in pairs(more or {}) do line[key] = value end
+  return json.encode(line)
 end
 
 return step

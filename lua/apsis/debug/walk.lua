@@ -35,9 +35,9 @@ local function finish(self, step, ...)
 end
 
 -- A hook that a sort or a coroutine of the strategy's own calls is no step: nobody could stop there.
-local function around(self, owner, name, body, run, ...)
-  if coroutine.running() ~= self.task or not coroutine.isyieldable() then return body(run, ...) end
-  return finish(self, begin(self, owner, name, body, run, ...), body(run, ...))
+local function around(self, owner, name, hook, run, ...)
+  if coroutine.running() ~= self.task or not coroutine.isyieldable() then return hook(run, ...) end
+  return finish(self, begin(self, owner, name, hook, run, ...), hook(run, ...))
 end
 
 -- The recorded outcome of a line that this strategy decided otherwise.

@@ -21,6 +21,7 @@ function replay.options(parser)
   parser:option("--set", "an option of the strategy, for instance patience=50"):count "*":argname "KEY=VALUE"
   parser:option("--at", "print what the strategy knew before experiment N"):convert(math.tointeger):argname "N"
   parser:flag("--json", "the result as JSON")
+  rooms.call("options", "replay", parser)
 end
 
 local function exit_of(code)

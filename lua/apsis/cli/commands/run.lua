@@ -1,5 +1,6 @@
 -- run: experiments until the budget, the target or the strategy ends it.
 local common = require "apsis.cli.common"
+local rooms = require "apsis.core.rooms"
 
 local run = { place = 40, summary = "run experiments until the budget, the target or the strategy ends it",
   example = "apsis run --iterations 50 --workers 2" }
@@ -11,6 +12,7 @@ function run.options(parser)
   parser:option("--minutes", "this many more minutes"):convert(tonumber):argname "M"
   parser:option("--workers", "experiments in flight at once"):convert(math.tointeger):argname "N"
   common.run_options(parser)
+  rooms.call("options", "run", parser)
 end
 
 function run.run(args)

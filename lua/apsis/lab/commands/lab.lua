@@ -75,6 +75,7 @@ function lab.options(parser)
   parser:flag("--worlds", "list the worlds and their options")
   parser:flag("-q --quiet", "no progress")
   parser:flag("--progress", "progress also where stderr is no terminal")
+  rooms.call("options", "lab", parser)
   if parser.description then parser:description(lab.summary .. ".\n" .. about) end
 end
 
