@@ -115,6 +115,27 @@ line "what it printed before" "$out" "^  printed +c0001"
 line "the way on" "$out" "^the strategy failed at this step: r goes back, f loads the file again"
 end_item
 
+# The same where the run itself was of a strategy that fails: what was not decided then is asked again.
+cat >fails.lua <<'LUA'
+return {
+  plan = function(run) return { parents = { run.experiment == 9 and run.nothing or run.best } } end,
+  accept = function(run, candidate) return run.experiment == 8 and candidate.none.field or true end,
+}
+LUA
+cp logs/results.jsonl "$T/whole.jsonl"
+"$APSIS" run -q --iterations 4 --workers 1 --strategy fails.lua >/dev/null 2>&1
+is "a run whose strategy fails in accept and plan" "$(grep -c skipped_strategy_error logs/results.jsonl)" 2
+debug 'c\n' --strategy fails.lua --at 8
+line "it stops where accept failed" "$out" "experiment 8: accept"
+sed -i 's/run.experiment == 8/false/' fails.lua
+debug 'c\n' --strategy fails.lua --at 8
+line "and, once that is corrected, where plan failed" "$out" "experiment 9: plan"
+line "with the failure" "$out" '^  failed .*a run has no field "nothing"'
+sed -i 's/run.experiment == 9/false/' fails.lua
+debug 'b 9\nc\nc\n' --strategy fails.lua --at 8
+line "once all is corrected, to the end" "$out" "^the journal ends here, after 11 lines"
+cp "$T/whole.jsonl" logs/results.jsonl
+
 # A person changes the file meanwhile: the commands come from a pipe that waits for it.
 mkfifo "$T/commands"
 "$APSIS" debug --strategy raises.lua --at 3 <"$T/commands" >"$T/.out" 2>"$T/.err" &

@@ -14,11 +14,11 @@ Recording.__index = Recording
 
 -- When and how a line was planned. number: of its plan, the first of its group.
 local function entry_of(line, at)
+  local proposal = line.proposal or {} -- a plan that failed gave none
   return { at = at, experiment = line.experiment, number = line.group or line.experiment, group = line.group,
     seen = line.seen, run = line.run, planned = line.planned or 0, seed = line.seed, context = line.context or {},
-    strategy = line.strategy, handed = line.proposal.handed ~= nil,
-    failed = line.outcome == "skipped_strategy_error", proposal = line.proposal,
-    plan = line.plan or line.proposal }
+    strategy = line.strategy, handed = proposal.handed ~= nil,
+    failed = line.outcome == "skipped_strategy_error", proposal = proposal, plan = line.plan or proposal }
 end
 
 -- The entries that one plan gave, as that plan.
@@ -50,20 +50,21 @@ local function plans_at(self, seen)
   return plans, entries
 end
 
--- Whether a strategy planned a line, or the engine by itself.
-local function was_planned(line)
-  return line.proposal and line.seen and line.outcome ~= "baseline" and not (line.acceptance or {}).final
+-- Whether a strategy planned a line, or the engine by itself; failed_too: a plan that failed counts.
+local function was_planned(line, failed_too)
+  local has_plan = line.proposal or failed_too and line.outcome == "skipped_strategy_error"
+  return has_plan and line.seen and line.outcome ~= "baseline" and not (line.acceptance or {}).final
 end
 
 -- read(journal) -> recording { count (of lines), planned (whether there is a plan) } | nil, message, code. A plan = {
 -- number, seen, run, planned (when), seed, context, strategy, handed (it was handed in, no strategy planned it),
 -- entries (one, or those of a group) }; an entry that ended in a strategy's error is `failed`. visit(line, at) is
--- called for every line.
-function recording.read(journal, visit)
+-- called for every line. failed_too: plans that failed are there, too; they gave no proposal.
+function recording.read(journal, visit, failed_too)
   local self = setmetatable({ journal = journal, count = 0, planned = false, opening = {}, open = {} }, Recording)
   local ok, message, code = journal:each(function(line, at)
     self.count = at
-    if was_planned(line) then
+    if was_planned(line, failed_too) then
       local others = self.opening[line.seen]
       self.planned, self.opening[line.seen] = true, others or at
       if type(others) == "table" then others[#others + 1] = at

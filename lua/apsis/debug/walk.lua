@@ -66,7 +66,6 @@ function walk.new(held, open)
   local self = setmetatable({ held = held, count = 0, early = {}, interrupts = wait.interrupts() }, Walk)
   local engine, message = open(prepare_of(self))
   if not engine then return nil, message end
-  held.asks_all = true
   self.engine, self.strategy = engine, engine.strategy
   engine.world.log = function(_, _, text) note_printed(self, text .. "\n") end
   self.bodies = observe.hooks(self.strategy, function(...) return around(self, ...) end)

@@ -159,7 +159,8 @@ end
 -- A line as this strategy would have had it journalled.
 function Held:decided(line, at)
   self.at = at
-  if at < self.from or not judged[line.outcome] or not line.proposal then return line end
+  local failed = self.asks_all and line.outcome == "skipped_strategy_error" and line.primary_metric
+  if at < self.from or not (judged[line.outcome] or failed) or not line.proposal then return line end
   local outcome, reason, extra, slot = judge(self, line)
   if not outcome then
     local decisions = self.result.decisions
@@ -270,11 +271,12 @@ local function journal_of(self)
   return made
 end
 
--- new(source, from): source is the recorded journal; lines before `from` (default 1) are learnt as they are, as by a
--- run that resumes there. walk | nil, message, code. walk.journal is the journal to make the engine with.
-function redecide.new(source, from)
-  local self = setmetatable({ source = source, from = from or 1, samples = {}, halted = {}, groups = {},
-    result = { proposals = redecide.label, decisions = { taken = 0, kept = 0, rejected = 0, recorded_kept = 0,
+-- new(source, from, asks_all): source is the recorded journal; lines before `from` (default 1) are learnt as they are, as by a
+-- run that resumes there. asks_all: what failed in the recorded strategy is asked, too, and plan also after it has
+-- differed from the recorded. walk | nil, message, code. walk.journal is the journal to make the engine with.
+function redecide.new(source, from, asks_all)
+  local self = setmetatable({ source = source, from = from or 1, asks_all = asks_all or false, samples = {},
+    halted = {}, groups = {}, result = { proposals = redecide.label, decisions = { taken = 0, kept = 0, rejected = 0, recorded_kept = 0,
     recorded_rejected = 0, unanswered = 0, differing = {} }, halts = {}, plans = { compared = 0, differ_otherwise = 0,
     otherwise = {} } } }, Held)
   local message, code
@@ -284,7 +286,7 @@ function redecide.new(source, from)
       self.groups[line.group] = self.groups[line.group] or {}
       table.insert(self.groups[line.group], at)
     end
-  end)
+  end, asks_all)
   if not self.recording then return nil, message, code end
   self.journal = journal_of(self)
   return self
@@ -348,15 +350,14 @@ local function ask_at_end(self)
 end
 
 -- run(engine, visit): over walk.journal, with the other strategy; visit(record), if given, is called for each line
--- that was folded; walk.asks_all: plan is asked also after it has differed from the recorded. result | nil, message,
--- code. Called in a task. The result: { proposals = redecide.label, lines, decisions = { taken, kept, rejected,
--- recorded_kept, recorded_rejected, unanswered (recorded ones stand in), first_unanswered, differing = { {candidate,
--- experiment, value, recorded, recorded_reason, outcome, reason, after_halt}... } }, halts = { {experiment, run,
--- reason, best, saves = {experiments, measurements, seconds, tokens, cost}, missed}... }, halts_at_end, plans = {
--- compared, differs = {experiment, planned, recorded}, differ_otherwise, otherwise = { [key] = in how many plans } },
--- best, recorded_best, agrees }. plans.differs: the first that asked for other parents, another operator or other
--- measurements; differ_otherwise: how many before it differ in other keys of a proposal. A reason is what accept
--- itself gave.
+-- that was folded. result | nil, message, code. Called in a task. The result: { proposals = redecide.label, lines,
+-- decisions = { taken, kept, rejected, recorded_kept, recorded_rejected, unanswered (recorded ones stand in),
+-- first_unanswered, differing = { {candidate, experiment, value, recorded, recorded_reason, outcome, reason,
+-- after_halt}... } }, halts = { {experiment, run, reason, best, saves = {experiments, measurements, seconds, tokens,
+-- cost}, missed}... }, halts_at_end, plans = { compared, differs = {experiment, planned, recorded}, differ_otherwise,
+-- otherwise = { [key] = in how many plans } }, best, recorded_best, agrees }. plans.differs: the first that asked for
+-- other parents, another operator or other measurements; differ_otherwise: how many before it differ in other keys of
+-- a proposal. A reason is what accept itself gave.
 function Held:run(engine, visit)
   watch(self, engine)
   local ok, message, code = engine:fold(function(record)

@@ -12,6 +12,6 @@ function room.replay(session, args, open_fold) return require("apsis.lab.redecid
   open_fold) end
 
 -- Another strategy's decisions on a recorded journal, with its proposals held fixed.
-function room.redecide(source) return require("apsis.lab.redecide").new(source) end
+function room.redecide(source) return require("apsis.lab.redecide").new(source, 1, true) end
 
 return room
