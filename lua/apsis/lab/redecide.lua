@@ -271,14 +271,14 @@ local function journal_of(self)
   return made
 end
 
--- new(source, from, asks_all): source is the recorded journal; lines before `from` (default 1) are learnt as they are, as by a
--- run that resumes there. asks_all: what failed in the recorded strategy is asked, too, and plan also after it has
--- differed from the recorded. walk | nil, message, code. walk.journal is the journal to make the engine with.
+-- new(source, from, asks_all): source is the recorded journal; lines before `from` (default 1) are learnt as they are,
+-- as by a run that resumes there. asks_all: what failed in the recorded strategy is asked, too, and plan also after it
+-- has differed from the recorded. walk | nil, message, code. walk.journal is the journal to make the engine with.
 function redecide.new(source, from, asks_all)
   local self = setmetatable({ source = source, from = from or 1, asks_all = asks_all or false, samples = {},
-    halted = {}, groups = {}, result = { proposals = redecide.label, decisions = { taken = 0, kept = 0, rejected = 0, recorded_kept = 0,
-    recorded_rejected = 0, unanswered = 0, differing = {} }, halts = {}, plans = { compared = 0, differ_otherwise = 0,
-    otherwise = {} } } }, Held)
+    halted = {}, groups = {}, result = { proposals = redecide.label, decisions = { taken = 0, kept = 0, rejected = 0,
+    recorded_kept = 0, recorded_rejected = 0, unanswered = 0, differing = {} }, halts = {}, plans = { compared = 0,
+    differ_otherwise = 0, otherwise = {} } } }, Held)
   local message, code
   self.recording, message, code = recordings.read(source, function(line, at)
     note_samples(self, line, at)

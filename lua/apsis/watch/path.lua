@@ -1,5 +1,5 @@
--- path: the screen of the best path: the steps from the baseline to the best as report and split have them, newest first,
--- each with what it changed and its share of the gain.
+-- path: the screen of the best path: the steps from the baseline to the best as report and split have them, newest
+-- first, each with what it changed and its share of the gain.
 local list = require "apsis.watch.list"
 local progress = require "apsis.cli.progress"
 local show = require "apsis.cli.table"
