@@ -9,7 +9,9 @@ local MOST <const> = 20000 -- values; of a larger memory the rest is not compare
 
 local function step(path, key)
   if type(key) == "string" and key:find "^[%a_][%w_]*$" then return path == "" and key or path .. "." .. key end
-  return ("%s[%s]"):format(path, type(key) == "string" and ("%q"):format(key) or tostring(key))
+  local kind = type(key)
+  return ("%s[%s]"):format(path, kind == "string" and ("%q"):format(key):gsub("\\\n", "\\n")
+    or (kind == "number" or kind == "boolean") and tostring(key) or kind)
 end
 
 -- Whether a table is a candidate or a line, which one text shows.
@@ -41,7 +43,9 @@ end
 -- The memory of a strategy, or of a part of one: { [path] = text }.
 function memory.picture(owner)
   local into = { texts = {}, count = 0 }
-  for key, value in pairs(owner.memory or {}) do add(into, step("", key), value, {}) end
+  local meta = getmetatable(owner.memory)
+  -- Not by pairs, which raises on keys without an order.
+  for key, value in next, meta and meta.__index or owner.memory or {} do add(into, step("", key), value, {}) end
   return into.texts
 end
 

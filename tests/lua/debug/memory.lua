@@ -26,6 +26,12 @@ test("a table that begins or ends to have values is shown by them; an empty one 
   equal(changes({ a = { 1 } }, {}), { "a[1]: 1 -> nil" })
 end)
 
+test("any key is shown, also one that a strategy's pairs refuses", function()
+  equal(memory.picture { memory = { [{}] = 1, [true] = 2, [1.5] = 3 } }, { ["[table]"] = "1", ["[true]"] = "2", ["[1.5]"] = "3" })
+  local store = { [{}] = 1 }
+  equal(memory.picture { memory = setmetatable({}, { __index = store, __pairs = function() error "no order" end }) }, { ["[table]"] = "1" })
+end)
+
 test("a table within itself ends", function()
   local loop = {}
   loop.again = loop
