@@ -209,3 +209,5 @@ test("whatever joins makes the hypervolume larger or leaves it; nothing on the f
   equal(numbers.front(metrics, engine.front:records()), engine.front:records())
   equal(bar, numbers.hypervolume(metrics, all, { a = 20, b = 20 })) -- of all that was measured
 end)
+
+tap.done()

@@ -28,3 +28,5 @@ test("noise is of one metric", function()
   local _, message = definition.load "lotz:noise=gaussian"
   equal(message, "world lotz: noise goes with one metric, and this world has 2")
 end)
+
+tap.done()
