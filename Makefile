@@ -41,8 +41,8 @@ CC_LINE = $(if $(V),,@echo "  cc  $<")
 
 .PHONY: all deps deps-test demo clean-demo hall lab lab-noise lab-verdicts lab-race lab-best-of-k test attacks \
     test-agents test-slurm test-slurm-kills bench-slurm doc-test check check-rooms asan asan-unit valgrind \
-    valgrind-cli torture faults mutants soak bench compare-openevolve fuzz install uninstall deb bundle try-packages \
-    docs clean lines format lint help
+    valgrind-cli torture faults mutants soak bench compare-openevolve try-exports fuzz install uninstall deb bundle \
+    try-packages docs clean lines format lint help
 .DEFAULT_GOAL := all
 
 all: deps
@@ -272,6 +272,14 @@ compare-openevolve: all ## OpenEvolve's own code beside apsis, with a scripted m
 	@APSIS=$(abspath $(BUILD)/apsis) $(or $(PYTHON),python3) tests/bench/openevolve/compare.py $(OPENEVOLVE) \
 	    --seeds $(or $(SEEDS),5) --experiments $(or $(EXPERIMENTS),100) --workers $(or $(WORKERS),1,2) \
 	    $(if $(EXAMPLES),--examples $(EXAMPLES))
+
+# With Debian's python3 and R, whose packages .ci/deps installs.
+try-exports: all ## the lab's exports, read by IOHanalyzer's and COCO's own code (IOHANALYZER=CHECKOUT COCO=CHECKOUT)
+	@test -n "$(IOHANALYZER)" && test -n "$(COCO)" || { \
+	    echo "make try-exports IOHANALYZER=CHECKOUT COCO=CHECKOUT"; exit 2; }
+	@.ci/deps exports
+	@APSIS=$(abspath $(BUILD)/apsis) $(or $(PYTHON),/usr/bin/python3) tests/exports/try.py --iohanalyzer $(IOHANALYZER) \
+	    --coco $(COCO)
 
 bench: deps-test ## print the table of benchmarks, and write build/bench.json
 	@$(MAKE) --no-print-directory $(BUILD)/apsis
