@@ -5,6 +5,9 @@ local process = require "apsis.process"
 local tap = require "tap"
 local wait = require "apsis.wait"
 
+-- Seconds that only this test's processes sleep, as text; kind: 1 to 9.
+local function seconds(kind) return ("%d"):format(70000000 + host.pid * 10 + kind) end
+
 local dir = os.tmpname()
 os.remove(dir)
 assert(os.execute("mkdir " .. dir))
@@ -167,26 +170,26 @@ tap.test("limits hold", function()
 end)
 
 tap.test("nothing that a command starts survives it", function()
-  for _, script in ipairs { "(setsid sleep 7041 &)", "setsid sh -c 'sleep 7041 & setsid sleep 7041 &' & sleep 0.02",
-    "(trap '' TERM; sleep 7041) &" } do
-    tap.equal(shell(script, { timeout_s = 60 }).outcome, "exit")
-    tap.equal(survivors("7041"), 0, script)
+  for _, script in ipairs { "(setsid sleep N &)", "setsid sh -c 'sleep N & setsid sleep N &' & sleep 0.02",
+    "(trap '' TERM; sleep N) &" } do
+    tap.equal(shell(script:gsub("N", seconds(1)), { timeout_s = 60 }).outcome, "exit")
+    tap.equal(survivors(seconds(1)), 0, script)
   end
 end)
 
 tap.test("kill ends it, close ends it, and collection ends it", function()
-  local handle <close> = assert(process.start { shell = "trap '' TERM; sleep 7042; sleep 7042" })
+  local handle <close> = assert(process.start { shell = ("trap '' TERM; sleep N; sleep N"):gsub("N", seconds(2)) })
   handle:kill(0.05)
   tap.equal(handle:wait().outcome, "killed")
   handle:kill()
   tap.equal(handle:wait().outcome, "killed", "a second wait")
-  local other = assert(process.start { shell = "sleep 7042" })
+  local other = assert(process.start { shell = "sleep " .. seconds(2) })
   other:close()
   other:close()
   tap.raises("closed", other.wait, other)
-  assert(process.start { shell = "sleep 7042" })
+  assert(process.start { shell = "sleep " .. seconds(2) })
   collectgarbage()
-  tap.equal(survivors("7042"), 0)
+  tap.equal(survivors(seconds(2)), 0)
 end)
 
 local function running(marker)
@@ -200,12 +203,12 @@ end
 for _, mode in ipairs { "namespaces", "subreaper" } do
   tap.test("a killed supervisor: the result comes when nothing of the command is left (" .. mode .. ")", function()
     host.setenv("APSIS_CAGE", mode)
-    local script = "trap '' TERM; for i in $(seq 50); do setsid sleep 7043 & done; echo there; wait"
+    local script = ("trap '' TERM; for i in $(seq 50); do setsid sleep N & done; echo there; wait"):gsub("N", seconds(3))
     local handle <close> = assert(process.start { shell = script })
-    while running("sleep\0007043") < 50 do wait.any({ handle }, 0.01) end
+    while running("sleep\000" .. seconds(3)) < 50 do wait.any({ handle }, 0.01) end
     os.execute("kill -KILL " .. handle:pid())
     local result = handle:wait()
-    tap.equal(running("sleep\0007043"), 0)
+    tap.equal(running("sleep\000" .. seconds(3)), 0)
     tap.equal({ result.outcome, result.signal_name, result.stdout.head }, { "signal", "SIGKILL", "there\n" })
     host.setenv("APSIS_CAGE")
   end)
@@ -216,16 +219,16 @@ tap.test("sweep ends what an earlier process left in a folder's workspaces, and 
     assert(os.execute(("APSIS_WORKSPACE=%s setsid sleep %s & :"):format(place, seconds)))
   end
   local pool = dir .. "/pool"
-  start(pool .. "/verify-1", "60.7051")
-  start(pool .. "/provide-1", "60.7051")
-  start(pool .. "-other/verify-1", "60.7052")
-  start(pool, "60.7052")
-  local owned <close> = assert(process.start { argv = { "sleep", "60.7053" }, env = { APSIS_WORKSPACE = pool .. "/verify-2" } })
+  start(pool .. "/verify-1", "60." .. seconds(4))
+  start(pool .. "/provide-1", "60." .. seconds(4))
+  start(pool .. "-other/verify-1", "60." .. seconds(5))
+  start(pool, "60." .. seconds(5))
+  local owned <close> = assert(process.start { argv = { "sleep", "60." .. seconds(6) }, env = { APSIS_WORKSPACE = pool .. "/verify-2" } })
   wait.sleep(0.1)
   tap.equal(process.sweep(pool), 2)
-  tap.equal(os.execute("sleep 0.1; pgrep -fx 'sleep 60.7051' >/dev/null"), nil)
+  tap.equal(os.execute("sleep 0.1; pgrep -fx 'sleep 60." .. seconds(4) .. "' >/dev/null"), nil)
   tap.equal(process.sweep(pool), 0)
-  tap.equal(os.execute("pgrep -fx 'sleep 60.7053' >/dev/null"), true)
+  tap.equal(os.execute("pgrep -fx 'sleep 60." .. seconds(6) .. "' >/dev/null"), true)
   tap.equal(process.sweep(dir), 2)
   owned:kill()
   owned:wait()
