@@ -57,6 +57,8 @@ apsis init --measure ./bench.sh --lower --writable '../x' --provider true
 is "a path outside the project is refused" "$code" 2
 line "with the option's name, and nothing is written" "$err" "^apsis: --writable: '\.\./x' leaves the project \(.*; nothing was written"
 is "and so it is" "$(git status --porcelain)" ""
+apsis init --measure ./bench.sh --metric steps,size --lower --writable steps.txt --provider true
+line "nor is it for a name that no METRIC line has" "$code$(git status --porcelain) $err" "^2 apsis: --metric steps,size: the name of one metric"
 apsis init --measure ./bench.sh --lower --writable /etc/passwd --provider true
 line "an absolute path too" "$err" "^apsis: --writable: '/etc/passwd' is absolute.*; nothing was written"
 apsis init --measure ./bench.sh --lower --writable 'nothing/**' --provider true

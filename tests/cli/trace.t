@@ -45,6 +45,19 @@ item "lab --trace"
 is "each trial of it, in order" "$code $(values t.jsonl seed | tr ' ' '\n' | uniq -c | sed 's/^ *[0-9]* //' | tr '\n' ' ' | sed 's/ *$//')" "0 1 2"
 line "with its hooks" "$(cat t.jsonl)" '"hook":"plan".*"project":"onemax"'
 end_item
+item "a file that is no trace is refused, and stays"
+cp logs/results.jsonl "$T/before"
+for file in logs/results.jsonl manifest.yaml mine.lua; do
+    apsis run -q --iterations 1 --strategy hillclimb --trace $file
+    is "$file" "$code" 2
+    line "$file: message" "$err" "--trace: cannot write $file: this file is no trace"
+done
+ok "the journal" cmp logs/results.jsonl "$T/before"
+is "the others" "$(git status --porcelain -- manifest.yaml mine.lua)" ""
+before=$(wc -l <t.jsonl)
+apsis run -q --iterations 1 --strategy none.lua --trace t.jsonl
+is "a run that does not begin keeps the last trace" "$code $(wc -l <t.jsonl)" "2 $before"
+end_item
 apsis replay --trace absent/t.jsonl
 is "a file that cannot be written is a usage error" "$code" 2
 line "with its name" "$err" "--trace: cannot write absent/t.jsonl"

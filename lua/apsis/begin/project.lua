@@ -192,6 +192,11 @@ function project.write(args)
   local prefix = fs.realpath(args.dir):sub(#repo:info().workdir + 2)
   local choice, found
   local given = given_by(args)
+  if not args.regex and (args.metric or ""):gsub("\u{B5}", ""):find "[^%w_.]" then
+    repo:close()
+    return 2, ("--metric %s: the name of one metric, as its METRIC line has it; for several, write metric.pareto in "
+      .. "manifest.yaml afterwards"):format(args.metric)
+  end
   local asks = host.isatty(0) and host.isatty(2) and not choose.complete(given)
   choice, found, code = choose.all(args.dir, given, asks, function(path)
     return repo:is_ignored(prefix == "" and path or prefix .. "/" .. path)

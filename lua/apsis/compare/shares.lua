@@ -205,7 +205,8 @@ local function sorted_out(self)
   return idle, active
 end
 
--- The scale on which the most of the losses add up, when units are left out one after another.
+-- The scale on which the most of the losses add up, when units are left out one after another; another than the metric's
+-- own only if two more do, as one may by chance.
 local function choose_scale(self, active, prefixes)
   local losing, best, most = self.losses, losses.scales[1], -1
   for _, scale in ipairs(losing:usable()) do
@@ -217,7 +218,7 @@ local function choose_scale(self, active, prefixes)
         math.sqrt(before.half ^ 2 + after.half ^ 2 + one.half ^ 2))
       if near and math.abs(after.gain - before.gain - one.gain) <= near then count = count + 1 end
     end
-    if count > most then best, most = scale, count end
+    if count > most + (scale == best and 0 or 1) then best, most = scale, count end
   end
   self.scale, self.total = best, losing:of(self.all, best)
 end

@@ -11,6 +11,7 @@ Breakpoint.__index = Breakpoint
 function breakpoint.new(text, hooks, outcomes)
   local self = setmetatable({ text = text:match "^%s*(.-)%s*$" }, Breakpoint)
   local words, condition = self.text:match "^(.-)%f[%w_]if%f[^%w_]%s*(.*)$"
+  if condition == "" then return nil, "an expression follows `if`" end
   if condition then
     local wrong
     self.holds, wrong = expression.new(condition)

@@ -81,7 +81,7 @@ function Shown:values(values)
   local texts = {}
   for index = 1, values.n do
     local ok, text = pcall(value_text, values[index])
-    texts[index] = ok and text or tostring(text)
+    texts[index] = ok and text or type(text) == "string" and text or "a value that cannot be shown"
   end
   answer(self, "value", #texts > 0 and table.concat(texts, "\n") or "nil")
 end

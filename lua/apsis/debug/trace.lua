@@ -2,6 +2,7 @@
 -- what init and learn changed in memory, what run.log and print wrote. The file is written as hooks end.
 local fs = require "apsis.fs"
 local host = require "apsis.host"
+local json = require "apsis.json"
 local memory = require "apsis.debug.memory"
 local observe = require "apsis.debug.observe"
 local sandbox = require "apsis.core.sandbox"
@@ -13,6 +14,7 @@ local BUFFER <const> = 1 << 20 -- a line is one write, so that those of several 
 local VARIABLE <const> = "APSIS_TRACE" -- how the lab's worker processes know the file
 
 local path -- of the file; nil: nothing is traced
+local replaces -- it is emptied before its first line
 local file -- once it is open
 
 -- The steps in each task that have not ended, the innermost; hooks of several experiments may wait at once.
@@ -21,6 +23,11 @@ local open = setmetatable({}, { __mode = "k" })
 local function give_up(message)
   io.stderr:write("apsis: --trace: cannot write ", path, ": ", tostring(message), "; the trace ends here\n")
   path = nil
+end
+
+local function empty()
+  local stale <close> = io.open(path, "wb")
+  replaces = nil
 end
 
 local function write(self, step)
@@ -83,22 +90,38 @@ end
 function trace.engine(engine)
   path = path or os.getenv(VARIABLE)
   if not path then return end
+  if replaces then empty() end
   sandbox.heard = note
   local self = { engine = engine, count = 0 }
   observe.hooks(engine.strategy, function(...) return around(self, ...) end)
   hear_log(engine.world)
 end
 
--- From here on engines are traced into a file, which is emptied: true | nil, message.
+-- Whether a file may be emptied: it is empty, or begins as a trace does.
+local function is_ours(bytes)
+  local first = json.decode(bytes:match "^[^\n]*", true)
+  return bytes == "" or type(first) == "table" and first.hook ~= nil and first.given ~= nil
+end
+
+-- From here on engines are traced into a file, which is new, empty, or a trace that is replaced: true | nil, message.
 function trace.to(name)
-  local made, message = io.open(name, "wb")
+  local stat = fs.stat(name)
+  if stat and stat.type == "file" then
+    local bytes, refused = fs.read(name)
+    if not bytes then return nil, refused end
+    if not is_ours(bytes) then return nil, name .. ": this file is no trace; name a new one, or remove it first" end
+  end
+  local made, message = io.open(name, "ab")
   if not made then return nil, message end
   made:close()
-  path = fs.realpath(name) or name
+  path, replaces = fs.realpath(name) or name, true
   return true
 end
 
 -- The same for processes that this one starts.
-function trace.pass_on() host.setenv(VARIABLE, path) end
+function trace.pass_on()
+  empty()
+  host.setenv(VARIABLE, path)
+end
 
 return trace

@@ -22,6 +22,7 @@ function now.trust(view)
   local near, failed = given(facts.near_misses), outcomes.skipped_provider_failure or 0
   local list = table.move(view.trust or {}, 1, #(view.trust or {}), 1, {})
   local function doubt(label, text) list[#list + 1] = text and { label, text, true } or nil end
+  doubt("paused", facts.paused and not facts.running and "the next run waits; `apsis resume` goes on" or nil)
   doubt("altered", given(facts.altered))
   doubt("near miss", near and ("experiment %s, %s"):format(near.experiment, near_miss.at(near, show.line)))
   doubt("measured", view.history.began > 1 and ("again: what is before experiment %d is not compared"):format(
