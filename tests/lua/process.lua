@@ -215,8 +215,8 @@ for _, mode in ipairs { "namespaces", "subreaper" } do
 end
 
 tap.test("sweep ends what an earlier process left in a folder's workspaces, and nothing else", function()
-  local function start(place, seconds) -- orphans: nobody is there to look after them
-    assert(os.execute(("APSIS_WORKSPACE=%s setsid sleep %s & :"):format(place, seconds)))
+  local function start(place, time) -- orphans: nobody is there to look after them
+    assert(os.execute(("APSIS_WORKSPACE=%s setsid sleep %s & :"):format(place, time)))
   end
   local pool = dir .. "/pool"
   start(pool .. "/verify-1", "60." .. seconds(4))

@@ -205,8 +205,8 @@ local function sorted_out(self)
   return idle, active
 end
 
--- The scale on which the most of the losses add up, when units are left out one after another; another than the metric's
--- own only if two more do, as one may by chance.
+-- The scale on which the most of the losses add up, when units are left out one after another; another than the
+-- metric's own only if two more do, as one may by chance.
 local function choose_scale(self, active, prefixes)
   local losing, best, most = self.losses, losses.scales[1], -1
   for _, scale in ipairs(losing:usable()) do

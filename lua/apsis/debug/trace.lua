@@ -26,7 +26,7 @@ local function give_up(message)
 end
 
 local function empty()
-  local stale <close> = io.open(path, "wb")
+  fs.write(path, "") -- if it cannot be, the first line has the message
   replaces = nil
 end
 
