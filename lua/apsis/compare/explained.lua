@@ -157,7 +157,7 @@ local function print_result(self, made)
   local function rounded(value) return value and tonumber(("%.6g"):format(value)) end
   say(("%s against %s: %s"):format(made.record.id, made.base.id, show.line(self.metric.name) .. " "
     .. show.number(rounded(result.value), unit) .. ", " .. self.metric:against_text(rounded(result.value),
-    rounded(result.base), unit, made.base.outcome == "baseline" and "baseline" or made.base.id)))
+    rounded(result.base), unit, made.base.outcome == "baseline" and "baseline" or "candidate " .. made.base.id)))
   facts(self, made)
   local list, idle = sorted(made)
   local head, right = { "share", "interval", "without it", "hunk", "change" }, { true, true, true, true }
