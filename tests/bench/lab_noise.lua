@@ -30,7 +30,7 @@ local function strategy(preset)
     acceptance = preset and { preset = preset } }
 end
 
--- The records of `count` runs (RUNS) from a seed on (1) for each preset ("strict": none), on worlds with so many real
+-- The records of `count` runs (RUNS) from a seed on (1) for each preset ("strict": none), on worlds with this many real
 -- improvements of this size.
 local function runs(presets, noises, real, effect, count, first)
   local worlds, strategies = {}, {}

@@ -41,7 +41,7 @@ local function joined(self, members, new)
   return stay, true, gone
 end
 
--- Takes the lines that were kept since the last time; all of them, if the history began anew.
+-- Takes the lines that were kept since the last time; all of them, if the history began again.
 local function fold(self)
   local history = self.owner.history
   local lines = history.kept_lines

@@ -49,7 +49,7 @@ local function fits(self, index)
   return text:lower():find(self.wanted, 1, true) ~= nil
 end
 
--- Looks for about so many seconds; whether anything was looked at, so that there may be more before the screen is full.
+-- Looks for about these seconds; whether anything was looked at, so that there may be more before the screen is full.
 function Page:work(seconds)
   if self.wanted == "" then return false end
   local until_then, looked = wait.now() + seconds, 0

@@ -101,7 +101,7 @@ local function find_trust(self)
   end
 end
 
--- Goes on with what takes a while, such as reading lines into the curve, for about so many seconds. Whether there is
+-- Goes on with what takes a while, such as reading lines into the curve, for about these seconds. Whether there is
 -- more to do; nil, message, 3.
 function View:read(seconds)
   local until_then = wait.now() + seconds
