@@ -22,8 +22,8 @@ losses.scales = {
   { name = "rate", positive = true, of = function(value) return -1 / value end },
 }
 
--- new{ metric, most, measure(sets, turn) -> { { value, reason }... } | nil (stop), kept(sets, turn) -> the same of an
--- earlier call | nil, seed }. A set is a sorted list of the parts that are left out.
+-- new{ metric, most, measure(sets, turn) -> { { value, reason }... } | nil (stop), kept(sets, turn) -> what an earlier
+-- call measured, in that form | nil, seed }. A set is a sorted list of the parts that are left out.
 function losses.new(spec)
   return setmetatable({ metric = spec.metric, most = spec.most, measure = spec.measure, kept = spec.kept,
     seed = spec.seed or 1, used = 0, found = {}, passing = {}, turns = 1, level = 1 - ERROR }, Losses)

@@ -11,6 +11,16 @@ local versions = {}
 local Versions = {}
 Versions.__index = Versions
 
+-- Why one of some records cannot be measured here: its commit is missing; nil if none is.
+function versions.missing(repo, records)
+  for _, record in ipairs(records) do
+    if not repo:commit_info(record.commit) then
+      return ("%s's commit %s is not in this repository: git fetch brings it from where the run was"):format(record.id,
+        record.commit:sub(1, 10))
+    end
+  end
+end
+
 -- open(reader, { name (the command's), record (the candidate), parent (a commit: what it is compared with), quiet }) ->
 -- versions | nil, message, code. Closed by its user.
 function versions.open(reader, spec)

@@ -195,12 +195,8 @@ function explain.run(args)
   if not record then return wrong, base end
   local repo <close>, why, refused = self:repository()
   if not repo then return refused, why end
-  for _, one in ipairs { record, base } do
-    if not repo:commit_info(one.commit) then
-      return 3, ("%s's commit %s is not in this repository: git fetch brings it from where the run was"):format(one.id,
-        one.commit:sub(1, 10))
-    end
-  end
+  local missing = versions.missing(repo, { record, base })
+  if missing then return 3, missing end
   local made = { record = record, base = base, most = args.max or MOST, count = 0, reused = 0, trees = {},
     quiet = args.json }
   made.hunks = function(set) return hunks_of(made, set) end

@@ -8,6 +8,7 @@ local parts = require "apsis.deliver.parts"
 local reader = require "apsis.live.reader"
 local show = require "apsis.cli.table"
 local steps = require "apsis.live.steps"
+local versions = require "apsis.live.versions"
 
 local split = { place = 114, summary = "divide the best's changes into independent branches, each measured",
   example = "apsis split --dry-run" }
@@ -165,12 +166,8 @@ function split.run(args)
   if not record then return base, list end
   local repo <close>, why, refused = self:repository()
   if not repo then return refused, why end
-  for _, one in ipairs { record, base } do
-    if not repo:commit_info(one.commit) then
-      return 3, ("%s's commit %s is not in this repository: git fetch brings it from where the run was"):format(one.id,
-        one.commit:sub(1, 10))
-    end
-  end
+  local missing = versions.missing(repo, { record, base })
+  if missing then return 3, missing end
   local together
   together, message, code = together_of(self, args, list)
   if not together then return code, message end
