@@ -44,6 +44,7 @@ end
   -- project.answer says the same in Lua
   ["agent.sh"] = [[
 echo $1 >> "$3/askings"
+trap '[ $? != 0 ] || echo $1 >> "$3/ends"' EXIT
 read -r seed < seed.txt
 read -r value < value.txt
 roll=$((((value * 104729 + $1 * 7919 + seed) % 1000 + 1000) % 1000))
@@ -167,10 +168,10 @@ function Project:start(given)
   end }
 end
 
--- How often each experiment was asked for; and in all.
-function Project:askings()
+-- How often each experiment was asked for, or (file: "ends") answered to the end; and in all.
+function Project:askings(file)
   local counts, sum = {}, 0
-  for number in (fs.read(self.dir .. ".asked/askings") or ""):gmatch "(%d+)\n" do
+  for number in (fs.read(self.dir .. ".asked/" .. (file or "askings")) or ""):gmatch "(%d+)\n" do
     number, sum = math.tointeger(tonumber(number)), sum + 1
     counts[number] = (counts[number] or 0) + 1
   end

@@ -49,7 +49,7 @@ local MOST_KILLS = math.max(4, math.min(40, wanted // 5)) -- of one project
 local names = { "apsis", "supervisor", "init", "verifier", "provider" }
 local deck = { apsis = 2, supervisor = 1, init = 1, verifier = 1, provider = 1 } -- how many of each are dealt at once
 local totals = { kills = 0, sessions = 0, projects = 0, lines = 0, slowest = 0, slowest_cage = 0, booked = 0, late = 0, redone = 0,
-  answers_kept = 0, askings = 0, asked_lines = 0, submissions = 0, of = {}, workers = {}, driven = {} }
+  answers_kept = 0, asked = 0, repeats = { askings = 0, ends = 0 }, submissions = 0, of = {}, workers = {}, driven = {} }
 local dealt = {}
 for _, kind in ipairs(names) do totals.of[kind], dealt[kind] = 0, 0 end
 
@@ -86,6 +86,14 @@ function kinds.hit(one, kind)
 end
 
 -- One project from its baseline to the end of its budget, killed on the way.
+-- How often something happened more than once to an experiment.
+local function add_repeats(what, counts)
+  for _, count in pairs(counts) do
+    totals.repeats[what] = totals.repeats[what] + count - 1
+    if what == "askings" then totals.asked = totals.asked + 1 end
+  end
+end
+
 local function torture(number)
   local what = { name = ("%03d"):format(number), number = number }
   for key, value in pairs(variants[(number - 1) % #variants + 1]) do what[key] = value end
@@ -100,8 +108,8 @@ local function torture(number)
   end
   if one.workers == 1 and one.victims == "apsis" and not one.driven then checks.same(one, lines, session.alone(one)) end
   if one.provider == "command" then
-    local _, askings = one:askings()
-    totals.askings, totals.asked_lines = totals.askings + askings, totals.asked_lines + #lines - 1
+    add_repeats("askings", one:askings())
+    add_repeats("ends", one:askings "ends")
   end
   totals.projects, totals.lines = totals.projects + 1, totals.lines + #lines
   print(("project %d, %s: %d kills, %d lines; %d of %d kills in all"):format(number, one.title, one.kills, #lines, totals.kills, wanted))
@@ -140,8 +148,9 @@ assert(totals.booked + totals.late + totals.redone == totals.kills - totals.of.a
 print(("nothing lost: %s kills (%s), %d starts, %d projects (workers %s), %s lines; 0 lost, 0 repeated, 0 stray; the last process was "
   .. "gone %.3f s after its kill at most"):format(grouped(totals.kills), counted(names, totals.of), totals.sessions, totals.projects,
   table.concat(covered(), ", "), grouped(totals.lines), math.max(totals.slowest, totals.slowest_cage)))
-print(("%d askings for %d lines of commands: %d were lost to a kill; %d answers were on the disk at a kill, and none of them was asked "
-  .. "for again"):format(totals.askings, totals.asked_lines, totals.askings - totals.asked_lines, totals.answers_kept))
+print(("%d experiments of commands: %d askings were lost to a kill, %d of them just after the command's end; %d answers were on the "
+  .. "disk at a kill, and none of them was asked for again"):format(totals.asked, totals.repeats.askings, totals.repeats.ends,
+  totals.answers_kept))
 print(("%d of the kills of apsis were of who drives (%s): each of %d submissions has one line"):format(
   (totals.driven.submit or 0) + (totals.driven["submit --no-wait"] or 0) + (totals.driven.wait or 0) + (totals.driven.run or 0),
   counted({ "submit", "submit --no-wait", "wait", "run" }, totals.driven), totals.submissions))

@@ -110,6 +110,13 @@ local function add_up(slot, answer)
   return (slot.tokens or 0) + sum.tokens, (slot.cost or 0) + sum.cost
 end
 
+-- Before it is asked: what the answer will belong to is on the disk, and so is the empty file, so that the answer itself
+-- has to wait for one write only.
+local function make_ready(world, slot)
+  world:need(world.runs:save_proposal(slot, world.run_number, true))
+  world:need(state.journal(world.runs:dir(slot.number) .. FILE)):close()
+end
+
 local function keep(world, slot, key, index, answer)
   local tokens, cost = add_up(slot, answer)
   local ok, text = pcall(function()
@@ -117,7 +124,6 @@ local function keep(world, slot, key, index, answer)
       asked = slot.asked, at = slot.answered_at }
   end)
   if not ok then return end -- no text that JSON can hold: it would be asked for again
-  world:need(world.runs:save_proposal(slot, world.run_number, true))
   local file <close> = world:need(state.journal(world.runs:dir(slot.number) .. FILE))
   world:need(file:append(text))
 end
@@ -128,6 +134,7 @@ function answers.once(world, slot, index, body, what)
   if not slot.kept_answers then return body() end -- no experiment of a journal
   local key = key_of(world, slot, what)
   if position(slot, key, index) then return take(slot, key, index) end
+  make_ready(world, slot)
   local answer = body()
   slot.answered_at = math.max(slot.answered_at or 0, clock.time())
   if not answer.error then keep(world, slot, key, index, answer) end
