@@ -139,6 +139,23 @@ killed "while the verifier runs" waits_in_verifier VERIFY 1
 killed "while the provider runs" waits_in_provider APPLY_CHANGE 1
 killed "while the verifier runs, two workers" waits_in_verifier VERIFY 2
 
+item "kill -9 twice with an experiment in flight: status says what is left, and what is done again"
+waits_in_verifier ktwice
+for asked in 3 2; do
+    starts run --iterations "$asked"
+    until_true pgrep -f "sleep $MARK"
+    until_true phase_is VERIFY
+    kill -9 "$pid"
+    ends
+    until_true gone "sleep $MARK"
+done
+apsis status
+line "status" "$out" '^budget: +0 of 2 iterations since run 1 went on \(2 left, and 1 to be done again\), 1 in all$'
+touch "$T/go"
+apsis run -q
+is "experiments" "$(lines)" 5
+end_item
+
 item "kill -9 during the baseline: the baseline is measured again"
 new_project kbase
 { echo 'echo "METRIC score=$(cat value.txt)"'; echo "[ -e $T/go ] || sleep $MARK"; } >evaluate.sh

@@ -47,15 +47,21 @@ end
 
 local amount = direction.amount
 
+-- What is left of a limit: first what a run that went on had in flight, which is done again, and then the rest.
+local function left_text(view, before)
+  local again = math.max(0, before - view.spent - view.reserved)
+  return ("%s%s left%s"):format(view.reserved > 0 and amount(view.reserved) .. " reserved, " or "",
+    amount(view.left - again), again > 0 and (", and %s to be done again"):format(amount(again)) or "")
+end
+
 local function limit_text(kind, view, run)
   if view.spent == json.null then return ("unknown of %s %s"):format(amount(view.limit), kind) end
   local before, since, in_all = view.before or 0, "", ""
   if before > 0 then
     since, in_all = (" since run %d went on"):format(run), (", %s in all"):format(amount(view.spent))
   end
-  local reserved = view.reserved > 0 and amount(view.reserved) .. " reserved, " or ""
-  return ("%s of %s %s%s (%s%s left)%s"):format(amount(math.max(0, view.spent - before)), amount(view.limit - before),
-    kind, since, reserved, amount(view.left), in_all)
+  return ("%s of %s %s%s (%s)%s"):format(amount(math.max(0, view.spent - before)), amount(view.limit - before),
+    kind, since, left_text(view, before), in_all)
 end
 
 function words.budget(spent, run)
