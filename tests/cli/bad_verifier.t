@@ -40,6 +40,7 @@ exit 4
 END
 is "status" "$(field 1 status)" crash
 is "no value" "$(field 1 primary_metric)" null
+ok "and no samples, as a list" grep -q '"samples": \[\]' runs/0001/metrics.json
 ok "its commit is kept by its ref" git rev-parse -q --verify refs/apsis/tiny/c0001
 end_item
 

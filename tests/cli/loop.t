@@ -85,6 +85,7 @@ is "and writes no line" "$(wc -l < logs/results.jsonl)" 7
 for file in prompt.md provider_output.md plan.md change.patch verifier.log metrics.json result.json proposal.json; do
     ok "runs/0001 has $file" test -s runs/0001/$file
 done
+ok "an empty list in metrics.json is a list" grep -q '"near_misses": \[\]' runs/0001/metrics.json
 ok "the baseline has env.json" grep -q '"apsis"' runs/0000_baseline/env.json
 ok "runs/latest has history.json" grep -q '"iteration_result":"kept"' runs/latest/history.json
 apsis replay --check

@@ -1,10 +1,12 @@
 -- near_miss: lines that nearly are METRIC lines: collects them from the scanners' reports, which give each one's reason
 -- (runtime/metric/metricline.c), and words every message about them. Called by whatever scans output or shows a scan.
+local json = require "apsis.json"
+
 local near_miss = {}
 
 -- The same table, with no near misses yet.
 function near_miss.none(gathered)
-  gathered.near_misses, gathered.near_miss_count = {}, 0
+  gathered.near_misses, gathered.near_miss_count = json.array(), 0
   return gathered
 end
 

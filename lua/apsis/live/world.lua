@@ -13,6 +13,7 @@ local failing = require "apsis.live.failing"
 local files = require "apsis.live.files"
 local fs = require "apsis.fs"
 local here = require "apsis.live.executor.here"
+local json = require "apsis.json"
 local latest = require "apsis.live.latest"
 local messages = require "apsis.live.provider.shared.messages"
 local near_miss = require "apsis.live.near_miss"
@@ -288,9 +289,9 @@ end
 
 function World:verify(slot, record, request)
   local measurement = verify.run(self, slot, record, request)
-  self.runs:write_json(slot, "metrics.json", { metrics = measurement.metrics, samples = measurement.samples,
-    status = measurement.status, reason = measurement.reason, items = measurement.items,
-    near_misses = measurement.near_misses, near_miss_count = measurement.near_miss_count })
+  self.runs:write_json(slot, "metrics.json", { metrics = measurement.metrics, status = measurement.status,
+    samples = measurement.samples and json.array(measurement.samples), reason = measurement.reason,
+    items = measurement.items, near_misses = measurement.near_misses, near_miss_count = measurement.near_miss_count })
   near_miss.report(self, slot.number, measurement)
   return measurement
 end
