@@ -48,7 +48,7 @@ local function fail(self, message)
   error(breaks(self, message))
 end
 
-local STRIDE = 16 -- the offset of every 16th line is remembered; the others are found from there
+local STRIDE = 4 -- the offset of every 4th line is remembered; the others are found from there
 
 -- Notes the offset of the line at an index; lines are noted in order.
 local function mark(self, index, offset)

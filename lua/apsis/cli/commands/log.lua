@@ -86,8 +86,8 @@ local function backward(history, visit)
   return true
 end
 
--- The records to show, as walk(visit), which calls visit(record, index, text) for each, newest first if asked, and at
--- most the args.count newest ones. fits(record): which.
+-- The records to show, as walk(visit), which calls visit(record, index, text) for each, newest first (without the text)
+-- if asked, and at most the args.count newest ones. fits(record): which.
 local function chosen(self, args, fits, newest_first)
   local history, journal = self.history, self.session.journal
   if not args.count and not newest_first then
@@ -102,7 +102,7 @@ local function chosen(self, args, fits, newest_first)
     local ok, refused = backward(history, function(index, record)
       if not fits(record) then return false end
       count = count + 1
-      if newest_first then visit(record, index, journal:text(index)) else list[count] = index end
+      if newest_first then visit(record, index) else list[count] = index end
       return count == args.count
     end)
     if not ok then return nil, refused end
