@@ -110,7 +110,7 @@ local function add_up(slot, answer)
   return (slot.tokens or 0) + sum.tokens, (slot.cost or 0) + sum.cost
 end
 
--- Before it is asked: what the answer will belong to is on the disk, and so is the empty file, so that the answer itself
+-- Before anybody is asked: what the answer will belong to is on the disk, and so is the empty file, so that the answer
 -- has to wait for one write only.
 local function make_ready(world, slot)
   world:need(world.runs:save_proposal(slot, world.run_number, true))
