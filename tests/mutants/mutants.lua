@@ -52,6 +52,7 @@ local function draw()
   local all, texts, known, drawn = {}, {}, equivalents(), {}
   for _, path in ipairs(lines "ls runtime/*.c runtime/*/*.c lua/apsis/core/*.lua | LC_ALL=C sort") do
     texts[path] = assert(fs.read(path))
+    assert(tests_of(path))
     local found = sites.of(path, texts[path])
     table.move(found, 1, #found, #all + 1, all)
   end
@@ -205,7 +206,8 @@ end
 for _, handle in ipairs(handles) do
   local result = assert(handle:wait())
   if result.code ~= 0 then
-    print(("a part ended early: %s"):format(result.signal_name or result.code and "exit " .. result.code or result.outcome))
+    local how = result.signal_name or result.code and "exit " .. result.code or result.outcome
+    print(("a part ended early: %s"):format(how))
   end
   for verdict, index in result.stdout.head:gmatch "(%a+)\t(%d+)\t[^\n]*" do verdicts[tonumber(index)] = verdict end
 end
