@@ -34,14 +34,8 @@ static int list_conflicts(struct ap_buf *conflicts, git_index *index)
     git_index_conflict_iterator *iterator = NULL;
     const git_index_entry *sides[3];
     int result = ap_gitlib.index_conflict_iterator_new(&iterator, index);
-    size_t last = 0;
-    bool any = false;
     while (result == 0 && (result = ap_gitlib.index_conflict_next(&sides[0], &sides[1], &sides[2], iterator)) == 0) {
         const git_index_entry *side = sides[1] != NULL ? sides[1] : sides[2] != NULL ? sides[2] : sides[0];
-        if (any && strcmp(conflicts->bytes + last, side->path) == 0)
-            continue;
-        last = conflicts->used;
-        any = true;
         result = ap_buf_add(conflicts, side->path, strlen(side->path) + 1) != 0 ? AP_GITLIB_NO_MEMORY : 0;
     }
     ap_gitlib.index_conflict_iterator_free(iterator);

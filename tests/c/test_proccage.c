@@ -96,7 +96,7 @@ static int put(const char *tmpdir, int with_kernel)
     kernel = NEW;
     const char *path = ap_proccage_path();
     if (result != 0)
-        exit(path == NULL && opened == 0 && strcmp(err.code, "ENOEXEC") == 0 ? 4 : 5);
+        exit(path == NULL && !again && opened == 0 && strcmp(err.code, "ENOEXEC") == 0 ? 4 : 5);
     bool memory = strncmp(path, "/proc/self/fd/", 14) == 0;
     if (opened != memory || (memory && atoi(path + 14) < AP_FD_CHILD_COUNT))
         exit(6);
