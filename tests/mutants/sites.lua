@@ -1,8 +1,9 @@
 -- sites: the places of a source file that can be changed, and how: each change is one that a mistake could make. Left
 -- alone are strings and comments; sizes, which are constants above 64 and those of arrays and new tables; -2 for -1;
 -- index 0 of Lua's stack for 1 or -1, which is not defined; 0 for the 1 where a plain find begins, which is the same;
--- other numbers for true; the 0 that a descriptor of the cage is compared with, as it opens none below 4; and what is
--- done when memory runs out or is freed (which `make faults` and `make asan` look after).
+-- other numbers for true, and for the 1 of an option of libcurl that is on; the 0 that a descriptor is compared with,
+-- as 0 to 2 are open from the start (which host/ sees to) and no call gives one of them; what the compiler itself
+-- asserts; and what is done when memory runs out or is freed (which `make faults` and `make asan` look after).
 local sites = {}
 
 -- The text with its strings and comments blanked, byte for byte; newlines stay.
@@ -63,11 +64,11 @@ local function without_sizes(line)
   return (line:gsub("^%s+[%a_][%w_ ]* %*?[%a_][%w_]*%b[]", blank):gsub(", %*?[%a_][%w_]*%b[]", blank))
 end
 
--- The line without what its descriptors are compared with.
+-- The line without what its descriptors are compared with. A condition on them is still turned round or left out.
 local function without_descriptors(line)
   local function blank(text) return (text:gsub(".", " ")) end
-  for _, name in ipairs { "fd", "tty", "tree", "memory", "trees%[i%]" } do
-    line = line:gsub("%f[%w_]" .. (name == "fd" and "[%w_.]*fd" or name) .. " [<>]=? 0%f[^%w]", blank)
+  for _, name in ipairs { "[%w_.]*fd", "tty", "tree", "memory", "trees%[i%]", "in", "out", "copy", "again", "root" } do
+    line = line:gsub("%f[%w_]" .. name .. " [<>]=? 0%f[^%w]", blank)
   end
   return line
 end
@@ -78,13 +79,16 @@ local function is_index(before)
   return called and not called:find "_push" and called ~= "lua_pop" and called ~= "lua_settop"
 end
 
+-- Whether it turns on an option of libcurl that is only on or off: any number but 0 does.
+local function is_switch(before, digits) return digits == "1" and before:find "{CURLOPT_[%u%d_]+, $" end
+
 local function constants(add, line, language)
   if language == "c" then line = without_sizes(line) end
   for from, digits, to in line:gmatch "%f[%w_.]()(%d+)()%f[^%w_.]" do
     local number = math.tointeger(tonumber(digits))
     if number and number <= LARGEST and not digits:find "^0%d" then
       local before = line:sub(1, from - 1)
-      if not before:find "%-$" and not before:find "lua_pushboolean%(L, $" then
+      if not before:find "%-$" and not before:find "lua_pushboolean%(L, $" and not is_switch(before, digits) then
         add("constant", from, to, tostring(number + 1))
       end
       local is_start = line:find("^, true%)", to) -- of a plain find
@@ -141,8 +145,10 @@ function sites.of(path, text)
       list[#list + 1] = { path = path, number = number, kind = kind, from = base + from, to = base + to - 1, new = new }
     end
     local following = plain:match("^[^\n]*", start) or ""
-    if path:find "^runtime/cage/" then line = without_descriptors(line) end
+    local descriptors = language == "c" and not path:find "^runtime/host/" and not line:find "luaL_argcheck"
+    if descriptors then line = without_descriptors(line) end
     local left_alone = not line:find "%S" or line:find "^%s*#" or line:find "^%s*enum" or line:find "^static const"
+      or line:find "^_Static_assert"
     if not left_alone and not is_of_memory(line, preceding, following, text:sub(base + 1, start - 2)) then
       for _, swap in ipairs(swaps[language]) do
         for from, to in line:gmatch(swap[2]) do add(swap[1], from, to, swap[3]) end
