@@ -205,6 +205,51 @@ sees "the exit" '^exit 3$'
 cp "$T/journal" logs/results.jsonl
 end_item
 
+item "wide characters: no row is wider than the terminal, and the one below is where it was"
+cp -r "$T/p" "$T/wide" && cd "$T/wide" && rm -f .apsis/fold
+sed -i 's/"\(hypothesis\|description\)":"/&\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xf0\x9f\x9a\x80\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xe6\x97\xa5\xe6\x9c\xac/' logs/results.jsonl
+open 60 12 "'$APSIS' watch"
+sees "now" '^\[1 now\]'
+press 2
+sees "cut where the row ends" '^> c0009 .*~$'
+is "no row is wider" "$(screen | wc -L)" 60
+is "rows that are too long end in ~, the keys as well" "$(screen | grep -c '~$')" 10
+end_item
+
+item "several metrics: the noise is known, and a short screen shows that members of the front are hidden"
+new_project front
+sed -i 's/^metric:.*/metric: {pareto: [{name: a, direction: higher}, {name: b, direction: lower}]}/' manifest.yaml
+echo '0 0' >value.txt
+echo 'read a b <value.txt; echo "METRIC a=$a"; echo "METRIC b=$b"' >evaluate.sh
+echo 'return function(p) local n = p.experiment return { ["value.txt"] = n .. " " .. n * n .. "\n" } end' >propose.lua
+commit several
+"$APSIS" baseline >/dev/null && "$APSIS" run -q --iterations 12 >/dev/null
+apsis watch --plain
+line "the noise" "$out" '^trust, noise: none in 5 equal measurements$'
+open 80 24 "'$APSIS' watch"
+sees "how many are hidden" '^  \.\.\. +5 more of these, which `apsis status` shows$'
+sees "the curve has its place" '^── 12 experiments, best so far'
+open 80 40 "'$APSIS' watch"
+sees "all where there is room" '^  \.\.\. +5 more: apsis best$'
+sed -i 's/"noise":{"a":0,/"noise":{"a":0.5,/' logs/results.jsonl && rm -f .apsis/fold
+apsis watch --plain
+line "noisy" "$out" '^trust, noise, doubtful: a sd 0.5, b sd 0; one measurement decides, so luck may join the front$'
+end_item
+
+item "into a pipe that nobody reads, it ends as other commands do"
+cd "$T/p"
+{ "$APSIS" watch --plain; echo $? >"$T/piped"; } 2>"$T/err" | true
+is "the exit" "$(cat "$T/piped") $(cat "$T/err")" "141 "
+touch "$T/hold"
+"$APSIS" run -q --iterations 3 >/dev/null 2>&1 &
+run=$!
+wait_for "the run" test -e .apsis/lock
+{ "$APSIS" watch --plain; echo $? >"$T/piped"; } 2>"$T/err" | head -n 1 >/dev/null
+is "beside a run as well, without waiting for its end" "$(cat "$T/piped") $(kill -0 $run && echo runs)" "141 runs"
+rm "$T/hold"
+wait $run
+end_item
+
 item "what a repository brings along does not control the terminal"
 cp -r "$T/p" "$T/brought" && cd "$T/brought" && rm -f .apsis/fold
 bad='\\u001b]0;PWNED\\u0007\\u009b31mRED\\u202eREVERSED'

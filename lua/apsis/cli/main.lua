@@ -8,6 +8,7 @@ local main = {}
 
 local NARROW = 60 -- columns; below, an option's text begins on a line of its own
 local BROKEN_PIPE = 32 -- EPIPE: the reader closed its end, like head
+local DIED_OF_PIPE = 141 -- what a shell shows of a program that SIGPIPE ends, as it ends those that do not trap signals
 
 -- Commands stand in the order of their places, and by name where two have the same.
 local function precedes(place, name, other_place, other_name)
@@ -172,7 +173,7 @@ local function dispatch(argv)
   return 2
 end
 
--- print like Lua's, but safe for a terminal, and it records a failed write in unwritten.
+-- print like Lua's, but safe for a terminal, and it records a failed write in unwritten; then it returns nil.
 local function checked_print(unwritten)
   return function(...)
     local words = table.pack(...)
@@ -180,6 +181,7 @@ local function checked_print(unwritten)
     local ok, message, number = io.stdout:write(shown(table.concat(words, "\t")), "\n")
     if ok then ok, message, number = io.stdout:flush() end
     if not ok and not unwritten.message then unwritten.message, unwritten.number = message, number end
+    return ok
   end
 end
 
@@ -191,6 +193,7 @@ return setmetatable(main, { __call = function(_, argv)
   if io.type(io.stdout) == "file" then ok, message, number = io.stdout:flush() end -- a script may have closed it
   if not ok and not unwritten.message then unwritten.message, unwritten.number = message, number end
   if not unwritten.message then return code end
+  if code == 0 and unwritten.number == BROKEN_PIPE then return DIED_OF_PIPE end
   if unwritten.number ~= BROKEN_PIPE then
     io.stderr:write("apsis: cannot write to standard output: ", unwritten.message, "\n")
   end

@@ -2,6 +2,7 @@
 -- terminal: what is being done and for how long, the best, how many were kept, the time left, what was spent; with
 -- several experiments at a time a line for each, if there is room. Elsewhere a plain line now and then. Decides
 -- nothing.
+local columns = require "apsis.cli.columns"
 local direction = require "apsis.direction"
 local host = require "apsis.host"
 local terminal = require "apsis.cli.terminal"
@@ -109,9 +110,9 @@ local function fitted(parts, width)
       end
     end
     local text = table.concat(list, "  ")
-    local length = utf8.len(text) or #text
+    local length = columns.of(text)
     if length <= width then return text, dropped end
-    if #list == 1 then return text:sub(1, (utf8.offset(text, width + 1) or #text + 1) - 1), dropped end
+    if #list == 1 then return columns.cut(text, width), dropped end
     table.insert(dropped, 1, table.remove(parts, last))
   end
 end

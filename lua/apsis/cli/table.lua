@@ -1,5 +1,6 @@
 -- table: output of the reading commands: aligned columns, numbers, safe text. Text of providers and verifiers may hold
 -- escape sequences, so none of it reaches a terminal unescaped. Prints nothing itself.
+local columns = require "apsis.cli.columns"
 local direction = require "apsis.direction"
 local host = require "apsis.host"
 local paths = require "apsis.project.path"
@@ -18,11 +19,8 @@ function show.width()
   return (host.columns(1)) -- not the height too
 end
 
--- The first width characters of a safe line.
-function show.cut(text, width)
-  if not width or (utf8.len(text) or #text) <= width then return text end
-  return text:sub(1, (utf8.offset(text, width) or width) - 1) .. "~"
-end
+-- A safe line cut to that many columns.
+show.cut = columns.cut
 
 -- Breaks a text's lines at spaces so that none is wider than width if words allow; indent precedes all lines but the
 -- first.
@@ -31,7 +29,7 @@ function show.wrap(text, width, indent)
   local leading = text:match "^ *"
   local parts, column = { leading }, #leading
   for word, space in text:gmatch("(%S+)(%s*)") do
-    local long = utf8.len(word) or #word
+    local long = columns.of(word)
     if column > #indent and column + long > width then
       parts[#parts] = parts[#parts]:gsub(" +$", "") .. "\n" .. indent
       column = #indent
@@ -45,7 +43,7 @@ end
 -- " DIR" from the command line, for a command in a message; "" for the project here.
 show.at = paths.argument
 
--- One line without control characters (C1 too), cut to width characters; "" for nil.
+-- One line without control characters (C1 too), cut to width columns; "" for nil.
 function show.line(text, width)
   if text == nil then return "" end
   return show.cut(plain.text(tostring(text):gsub("[%c\127]+", " ")):match "^ *(.-) *$", width or TEXT_WIDTH)
@@ -139,9 +137,7 @@ function show.lines(changed)
   return changed and ("%d"):format(changed) or ""
 end
 
-local function width_of(text)
-  return utf8.len(text) or #text
-end
+local width_of = columns.of
 
 -- Which columns stay: all but as many of `spare`, in its order, as the width requires; last: what the last one needs.
 local function chosen(widths, width, spare, last)
@@ -169,15 +165,15 @@ function show.table(head, each, right, width, spare, last, print)
   measure(head)
   local ok, message = each(measure)
   if not ok then return nil, message end
-  local columns, room = chosen(widths, width, spare, last or GOOD_WIDTH), width
+  local places, room = chosen(widths, width, spare, last or GOOD_WIDTH), width
   if width then
-    for place = 1, #columns - 1 do room = room - widths[columns[place]] - 2 end
+    for place = 1, #places - 1 do room = room - widths[places[place]] - 2 end
     room = math.max(room, LEAST_WIDTH)
     widths[#head] = math.min(widths[#head], room)
   end
   local function line(row)
     local cells = {}
-    for place, index in ipairs(columns) do
+    for place, index in ipairs(places) do
       local cell = index == #head and show.cut(row[index], room) or row[index]
       local gap = (" "):rep(widths[index] - width_of(cell))
       cells[place] = right[index] and gap .. cell or cell .. gap
@@ -200,7 +196,7 @@ end
 
 -- Aligned "name: value" lines; pairs with a nil value are left out. On a terminal long values are wrapped.
 function show.facts(list)
-  local width, columns = 0, show.width()
+  local width, screen = 0, show.width()
   for _, fact in ipairs(list) do
     if fact[2] ~= nil then width = math.max(width, #fact[1]) end
   end
@@ -208,7 +204,7 @@ function show.facts(list)
     if fact[2] ~= nil then
       local indent = (" "):rep(width + 3)
       local text = fact[1] .. ":" .. indent:sub(#fact[1] + 2) .. tostring(fact[2])
-      print(columns and show.wrap(text, columns, indent) or text)
+      print(screen and show.wrap(text, screen, indent) or text)
     end
   end
 end

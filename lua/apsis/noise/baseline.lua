@@ -126,14 +126,31 @@ local function print_noise(found, asked)
   print_detectable(found)
 end
 
+local UNKNOWN <const> = "measured once: its noise is unknown"
+
+-- The same as in_words of a baseline of several metrics, each with its own noise.
+local function of_several(record, names)
+  local noted, texts, noisy = record.notes and record.notes.noise or {}, {}, false
+  if (record.measurements or 1) < 2 then return UNKNOWN, true end
+  for index, name in ipairs(names) do
+    local sd, value = noted[name] or 0, record.metrics[name]
+    noisy = noisy or sd > 0
+    texts[index] = ("%s sd %.4g%s"):format(name, sd, sd > 0 and value and value ~= 0 and percent(sd / math.abs(value))
+      or "")
+  end
+  if not noisy then return ("none in %d equal measurements"):format(record.measurements), false end
+  return table.concat(texts, ", ") .. "; one measurement decides, so luck may join the front", true
+end
+
 -- The noise of a folded baseline and what acceptance finds in it, in a line, and whether luck may be kept; given: the
--- manifest's acceptance. nil without a value.
-function baseline.in_words(record, name, given)
+-- manifest's acceptance; names: of the metrics that make up the value, or nil. nil without a value.
+function baseline.in_words(record, name, given, names)
   local values = record.value and record.samples
   if not values then return nil end
+  if names then return of_several(record, names) end
   local noted = record.notes and record.notes.noise or {}
   local found = noise_of(values, noted[name] or #values > 1 and stats.sd(values) or 0, given)
-  if not found then return "measured once: its noise is unknown", true end
+  if not found then return UNKNOWN, true end
   if found.sd == 0 then return ("none in %d equal measurements"):format(found.measurements), false end
   local text = ("sd %.4g%s"):format(found.sd, percent(found.relative))
   if not given then return text .. "; one measurement decides, so luck may be kept", true end

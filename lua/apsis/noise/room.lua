@@ -29,7 +29,9 @@ function room.baseline_lacks(manifest, record) return require("apsis.noise.basel
 function room.trust(reader)
   local record = reader.history.baseline
   if not record then return {} end
-  local text, doubt = require("apsis.noise.baseline").in_words(record, reader.metric.name, reader.manifest.acceptance)
+  local manifest = reader.manifest
+  local text, doubt = require("apsis.noise.baseline").in_words(record, reader.metric.name, manifest.acceptance,
+    manifest.metric.names)
   return text and { { "noise", text, doubt } } or {}
 end
 

@@ -1,5 +1,6 @@
 -- app: the full-screen program: waits for keys and for what a run writes, and draws the page in front. Its actions are
 -- the commands pause, resume and direct. Called by the command.
+local columns = require "apsis.cli.columns"
 local captured = require "apsis.watch.captured"
 local help = require "apsis.watch.help"
 local journal = require "apsis.watch.journal"
@@ -49,7 +50,7 @@ function App:ask(label, done) self.asked = { label = label, text = "", done = do
 
 local function title_row(self, width)
   local title, status = now.title(self.view), self.view.facts.status
-  local gap = math.max(1, width - (utf8.len(title) or #title) - #status)
+  local gap = math.max(1, width - columns.of(title) - #status)
   return { { title, "bold" }, { (" "):rep(gap) }, { status, self.view.facts.running and "green" or "yellow" } }
 end
 

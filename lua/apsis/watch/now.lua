@@ -1,4 +1,5 @@
 -- now: the first screen: where the run stands, its curve, its workers, and what there is to doubt.
+local columns = require "apsis.cli.columns"
 local json = require "apsis.json"
 local near_miss = require "apsis.live.near_miss"
 local plot = require "apsis.watch.plot"
@@ -128,7 +129,7 @@ end
 
 local function rule(text, width)
   local line = terminal.utf8() and "─" or "-"
-  return { { ("%s %s "):format(line:rep(2), text) .. line:rep(math.max(0, width - 4 - (utf8.len(text) or #text))),
+  return { { ("%s %s "):format(line:rep(2), text) .. line:rep(math.max(0, width - 4 - columns.of(text))),
     "dim" } }
 end
 
@@ -138,8 +139,13 @@ function now.rows(_, app, width, height)
   local function add(list) table.move(list, 1, #list, #rows + 1, rows) end
   local trust = trust_rows(view)
   local most = math.max(3, height - #trust - math.min(#view.facts.in_flight, MOST_WORKERS) - LEAST_CURVE - 3)
-  for _, fact in ipairs(now.facts(view)) do
-    if #rows < most then rows[#rows + 1] = labelled(fact[1], fact[2], fact[3]) end
+  local facts = now.facts(view)
+  for place, fact in ipairs(facts) do
+    if place == most and #facts > most then
+      rows[place] = labelled("  ...", ("%d more of these, which `apsis status` shows"):format(#facts - most + 1), "dim")
+      break
+    end
+    rows[place] = labelled(fact[1], fact[2], fact[3])
   end
   local workers = worker_rows(view, math.max(1, height - #rows - #trust - LEAST_CURVE - 3))
   local room = height - #rows - #trust - #workers - (#workers > 0 and 1 or 0) - 2

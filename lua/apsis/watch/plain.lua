@@ -7,39 +7,47 @@ local wait = require "apsis.wait"
 
 local plain = {}
 
--- A line in which nothing controls a terminal, wherever it goes.
-local function say(line) print(safe.text(line)) end
+-- Prints a line in which nothing controls a terminal, wherever it goes; nil if nobody reads any more.
+local function say(line) return print(safe.text(line)) end
 
 local FOLLOW_S <const> = 1
 
+-- nil if nobody reads any more.
 local function print_facts(view)
-  say(now.title(view))
-  for _, fact in ipairs(now.facts(view)) do say(("%s: %s"):format(fact[1], fact[2])) end
-  for _, slot in ipairs(view.facts.in_flight) do say("in flight: " .. now.worker(slot):gsub("^ +", "")) end
-  for _, fact in ipairs(now.trust(view)) do
-    say(("trust, %s%s: %s"):format(fact[1], fact[3] and ", doubtful" or "", fact[2]))
+  local lines = { now.title(view) }
+  local function add(form, ...) lines[#lines + 1] = form:format(...) end
+  for _, fact in ipairs(now.facts(view)) do add("%s: %s", fact[1], fact[2]) end
+  for _, slot in ipairs(view.facts.in_flight) do add("in flight: %s", (now.worker(slot):gsub("^ +", ""))) end
+  for _, fact in ipairs(now.trust(view)) do add("trust, %s%s: %s", fact[1], fact[3] and ", doubtful" or "", fact[2]) end
+  for _, line in ipairs(lines) do
+    if not say(line) then return nil end
   end
-  io.stdout:flush()
+  return true
 end
 
--- 0 | nil, message, code.
+-- Prints the experiments that ended since, and the facts when the run has; nil if nobody reads any more.
+local function print_new(view, at)
+  for index = at + 1, view.history.count do
+    local line = journal.line(view.history:at(index), view.home):gsub("^ +", ""):gsub("  +", "  ")
+    if not say(line) then return nil end
+  end
+  return view.facts.running or print_facts(view)
+end
+
+-- true | nil, message, code.
 function plain.follow(view)
   local ok, message, code = wait.trap()
   if not ok then return nil, message, code end
   while view:read(1) do end
-  print_facts(view)
-  while view.facts.running do
+  local read = print_facts(view)
+  while read and view.facts.running do
     local at = view.history.count
     if not wait.sleep(FOLLOW_S) then return nil, nil, 130 end
     ok, message, code = view:follow()
     if ok == nil then return nil, message, code end
-    for index = at + 1, view.history.count do
-      say((journal.line(view.history:at(index), view.home):gsub("^ +", ""):gsub("  +", "  ")))
-    end
-    io.stdout:flush()
-    if not view.facts.running then print_facts(view) end
+    read = print_new(view, at)
   end
-  return 0
+  return true
 end
 
 return plain

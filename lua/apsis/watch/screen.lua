@@ -1,8 +1,8 @@
 -- screen: a terminal filled with rows. A row is a text or a list of { text, colour }. Whatever a text has in it, only
 -- what is written here controls the terminal. Writes only the rows that have changed.
+local columns = require "apsis.cli.columns"
 local host = require "apsis.host"
 local plain = require "apsis.project.plain"
-local show = require "apsis.cli.table"
 local terminal = require "apsis.cli.terminal"
 local raw = require "apsis.terminal"
 
@@ -47,12 +47,12 @@ local function safe(text)
   return plain.text(text:gsub("[\t\r\n]", " "))
 end
 
--- A row as text of at most `width` characters.
+-- A row as text of at most `width` columns.
 function screen.compose(row, width)
   local parts, left = {}, width
   for _, span in ipairs(type(row) == "table" and row or { { row } }) do
-    local text = show.cut(safe(span[1]), left)
-    left = left - (utf8.len(text) or #text)
+    local text = columns.cut(safe(span[1]), left)
+    left = left - columns.of(text)
     parts[#parts + 1] = terminal.paint(text, span[2])
     if left <= 0 then break end
   end

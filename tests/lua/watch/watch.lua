@@ -1,4 +1,5 @@
 -- watch: its parts that need no terminal: keys, the curve, what a screen lets through, the best path.
+local columns = require "apsis.cli.columns"
 local captured = require "apsis.watch.captured"
 local curves = require "apsis.watch.curve"
 local keys = require "apsis.watch.keys"
@@ -28,7 +29,12 @@ tap.test("no text controls the terminal: a row shows escape sequences, C1 and ma
   tap.matches(text, "PWNED")
 end)
 
-tap.test("a row is no wider than the screen, by characters", function()
+tap.test("a row is no wider than the screen, by columns: wide characters take two, marks none", function()
+  tap.equal(columns.of "\u{65E5}\u{672C}e\u{301}\u{1F680}\xE2\x96\x87\u{2827}", 9)
+  tap.equal(columns.of "ab\xFF", 3)
+  tap.equal(screen.compose({ { "\u{65E5}\u{672C}" }, { "\u{8A9E}\u{1F680}" } }, 7), "\u{65E5}\u{672C}\u{8A9E}~")
+  tap.equal(screen.compose({ { "\u{65E5}\u{672C}" }, { "\u{8A9E}" } }, 6), "\u{65E5}\u{672C}\u{8A9E}")
+  tap.equal(columns.cut("e\u{301}e\u{301}e\u{301}", 2), "e\u{301}~")
   tap.equal(screen.compose({ { "ééé" }, { "ééé" } }, 5), "éééé~")
   tap.equal(screen.compose("0123456789", 10), "0123456789")
   tap.equal(screen.compose({ { "0123456789" }, { "more" } }, 10), "0123456789")
