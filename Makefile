@@ -8,7 +8,7 @@ CFLAGS  ?= -O2 -g
 VERSION := 0.1.0
 PACKAGES := lua5.4 libcjson yaml-0.1 libpcre2-8
 # Headers only: apsis loads these at first use, because linking them adds 10 ms to every start.
-LAZY    := libgit2 libcurl
+LAZY    := libgit2 libcurl libmicrohttpd
 
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(DEVELOPER),-Werror)
 PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES) $(LAZY) 2>/dev/null)

@@ -16,7 +16,8 @@ end
 local handles = {
   git = { "apsis.repo" }, worktree = { "apsis.worktree" }, metric = { "apsis.metric.scanner" }, process = { "apsis.process" },
   terminal = { "apsis.terminal" },
-  http = { "apsis.http" }, regex = { "apsis.regex" }, state = { "apsis.state.lock", "apsis.state.journal" }, wait = { "apsis.timer" },
+  http = { "apsis.http" }, server = { "apsis.server" },
+  regex = { "apsis.regex" }, state = { "apsis.state.lock", "apsis.state.journal" }, wait = { "apsis.timer" },
   direction = { function() return require("apsis.direction").new {} end },
   random = { "apsis.random.stream" },
   archive = { function() return require("apsis.archive").new { metric = require("apsis.direction").new {} } end },

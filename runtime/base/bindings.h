@@ -20,7 +20,8 @@
     X(regex) \
     X(text) \
     X(random) \
-    X(http)
+    X(http) \
+    X(server)
 /* clang-format on */
 
 #define AP_DECLARE(name) int luaopen_apsis_##name(lua_State *L);

@@ -33,7 +33,8 @@ static const luaL_Reg modules[] = {{"apsis.wait", luaopen_apsis_wait}, {"apsis.p
     {"apsis.git", luaopen_apsis_git}, {"apsis.metric", luaopen_apsis_metric}, {"apsis.state", luaopen_apsis_state},
     {"apsis.fs", luaopen_apsis_fs}, {"apsis.json", luaopen_apsis_json}, {"apsis.yaml", luaopen_apsis_yaml},
     {"apsis.regex", luaopen_apsis_regex}, {"apsis.text", luaopen_apsis_text}, {"apsis.random", luaopen_apsis_random},
-    {"apsis.http", luaopen_apsis_http}, {"apsis.worktree", luaopen_apsis_worktree}, {NULL, NULL}};
+    {"apsis.http", luaopen_apsis_http}, {"apsis.worktree", luaopen_apsis_worktree},
+    {"apsis.server", luaopen_apsis_server}, {NULL, NULL}};
 
 /* What a child tells, in memory that it shares. */
 struct told {
