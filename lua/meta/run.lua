@@ -105,6 +105,9 @@
 ---@field confirmed boolean?
 ---@field trace {id: string, value: number?}[]? what accept or a measure proposal measured, in order; in accept: so far
 ---@field acceptance table? the journal's: { verdict, why, state }, and of the final comparison { gain, final, state }
+---What was answered to the question whether to keep it (the manifest's approval), and when it was asked and answered, in
+---seconds since 1970.
+---@field approval {answer: "keep"|"reject", by: "person"|"timeout", reason: string?, asked: number, answered: number}?
 ---How the project's gate ended, if it ran. exhausted: no attempts (or budget) left; stuck: the same failure again;
 ---signature: what failed.
 ---@field gate {status: "green"|"exhausted"|"stuck"|"timeout", signature: string?, reason: string?}?

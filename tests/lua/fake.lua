@@ -120,7 +120,7 @@ function fake.engine(source, spec)
     models = spec.models, model_choice = spec.model_choice, thresholds = spec.thresholds, acceptance = spec.acceptance,
     guards = spec.guards, reflect = spec.reflect,
     trajectory = spec.trajectory }
-  world.history = engine.history
+  world.history, engine.hold = engine.history, spec.hold
   assert(engine:fold())
   if engine.history.count == 0 then assert(engine:baseline(0)) end
   return engine

@@ -12,7 +12,7 @@ local test, equal = tap.test, tap.equal
 -- A strategy, and beside it answers and measurements, that come to every outcome in turn.
 local source = [[
 local turns = { "kept", "worse", "threshold", "scope", "stage", "rejected", "again", "same", "twin", "unselected", "silent", "crash",
-  "error", "measured", "asked", "gate", "lost" }
+  "error", "measured", "asked", "gate", "lost", "refused" }
 return {
   plan = function(run)
     local turn = turns[run.experiment]
@@ -37,7 +37,7 @@ return {
 }]]
 
 local steps = { kept = 1, worse = -0.5, threshold = 1000, stage = -100, rejected = 2, gate = 3, same = 0, twin = -4.5, unselected = 7,
-  crash = 8, error = 9, again = 4, lost = 11 }
+  crash = 8, error = 9, again = 4, lost = 11, refused = 12 }
 
 local function answer(slot)
   local turn = slot.proposal.notes.turn
@@ -61,10 +61,20 @@ local function last_word(_, slot)
   end
 end
 
+-- A person is asked about the last, and refuses it.
+local hold = {}
+function hold.asks(_, slot) return slot.number == 18 and "waits" or nil end
+function hold.next(_, engine)
+  local slot = engine.slots[18]
+  if not slot or not slot.held or slot.held.answer then return nil end
+  return { slot = slot, answer = { outcome = "reverted_not_approved", reason = "no", text = "no",
+    noted = { answer = "reject", by = "person", reason = "no", asked = 1, answered = 2 } } }
+end
+
 local function run(journal)
   local world = { answers = answer, measure = measure, last_word = last_word }
   local spec = { world = world, metric = { name = "score", direction = "higher", max_pass = 100 }, thresholds = { -50 },
-    budget = { iterations = 30 }, journal = journal, metrics = { ms = { direction = "lower" } } }
+    budget = { iterations = 30 }, hold = hold, journal = journal, metrics = { ms = { direction = "lower" } } }
   local _, ended, engine = fake.run(source, spec)
   equal(ended.message, nil)
   return engine, spec
@@ -91,7 +101,7 @@ test("every outcome gives the same record live, after a fold, and in a journal w
   local again, unfiled = folded(spec, live), run(listed.new())
   local missing = {}
   for outcome in pairs(lines.status_of) do missing[outcome] = true end
-  equal({ live.history.count, again.history.count, unfiled.history.count }, { 18, 18, 18 })
+  equal({ live.history.count, again.history.count, unfiled.history.count }, { 19, 19, 19 })
   for index = 1, live.history.count do
     local record = live.history:at(index)
     missing[record.outcome] = nil

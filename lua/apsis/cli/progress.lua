@@ -5,6 +5,7 @@
 local columns = require "apsis.cli.columns"
 local direction = require "apsis.direction"
 local host = require "apsis.host"
+local ids = require "apsis.core.line"
 local terminal = require "apsis.cli.terminal"
 local wait = require "apsis.wait"
 
@@ -21,7 +22,7 @@ local LEAST_WIDTH = 24 -- for a second line of what the first has no room for
 local bars = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
 
 progress.doing = { PLAN = "planning", APPLY_CHANGE = "proposing", COMMIT = "committing", VERIFY = "measuring",
-  GATE = "at the gate", DECIDE = "deciding", LOG = "logging" }
+  GATE = "at the gate", DECIDE = "deciding", HELD = "waiting", LOG = "logging" }
 
 function progress.new(options)
   local in_ci = (os.getenv "CI" or "") ~= "" and os.getenv "CI" ~= "false"
@@ -93,7 +94,8 @@ local function spend_text(engine)
 end
 
 local function doing_text(one, now)
-  return ("experiment %d %s %s"):format(one.number, one.waiting or progress.doing[one.phase] or one.phase,
+  local name = one.phase == "HELD" and ids.id(one.number) or "experiment " .. one.number
+  return ("%s %s %s"):format(name, one.waiting or progress.doing[one.phase] or one.phase,
     clock(now - one.since))
 end
 
@@ -117,23 +119,30 @@ local function fitted(parts, width)
   end
 end
 
+-- In order, those first that a worker is at; and how many these are.
 local function in_flight(self)
-  local list = {}
-  for _, one in pairs(self.flying) do list[#list + 1] = one end
-  table.sort(list, function(a, b) return a.number < b.number end)
-  return list
+  local list, busy = {}, 0
+  for _, one in pairs(self.flying) do
+    list[#list + 1] = one
+    busy = busy + (one.phase ~= "HELD" and 1 or 0)
+  end
+  table.sort(list, function(a, b)
+    if (a.phase == "HELD") ~= (b.phase == "HELD") then return b.phase == "HELD" end
+    return a.number < b.number
+  end)
+  return list, busy
 end
 
 -- The lines to show now. width, rows: the terminal's; nil elsewhere.
 function Line:lines(engine, width, rows)
-  local now, flying = wait.now(), in_flight(self)
+  local now, flying, busy = wait.now(), in_flight(self)
   width = (width or math.huge) - 1 -- a full line would wrap in some terminals
   local several = #flying > 1
   local spark = self.utf8 and #self.bests > 1 and progress.sparkline(self.bests) or nil
-  local first = self.noted or several and ("%d experiments at a time"):format(#flying)
+  local first = self.noted or busy > 1 and ("%d experiments at a time"):format(busy)
     or flying[1] and doing_text(flying[1], now)
   local text, dropped = fitted({ { clock(now - self.began), CLOCK }, { first or "planning", 2 },
-    { best_text(self, engine), 1 }, { ("%d kept"):format(self.kept), 4 }, { pace_text(self, engine, now, #flying), 3 },
+    { best_text(self, engine), 1 }, { ("%d kept"):format(self.kept), 4 }, { pace_text(self, engine, now, busy), 3 },
     { spend_text(engine), 6 }, { spark, BARS } }, width)
   local lines = { text }
   for index = #dropped, 1, -1 do -- the clock and the bars mean nothing there

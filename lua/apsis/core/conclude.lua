@@ -2,6 +2,7 @@
 -- first accept to the last learn nothing else decides.
 local decide = require "apsis.core.decide"
 local experiment = require "apsis.core.experiment"
+local hold = require "apsis.core.hold"
 local line = require "apsis.core.line"
 
 local conclude = {}
@@ -28,7 +29,7 @@ end
 
 -- DECIDE. What would be kept is put to engine.last_word if a room or the world has set it (README.md, "The last word").
 local function decided(engine, slot)
-  local last_word = engine.last_word and engine:last_word(slot, experiment.steps)
+  local last_word = not slot.held and engine.last_word and engine:last_word(slot, experiment.steps)
   while true do
     engine:phase(slot, "DECIDE")
     local outcome, reason, extra = decide.candidate(engine, slot, slot.candidate, slot.measurement)
@@ -41,7 +42,15 @@ local function decided(engine, slot)
   end
 end
 
--- DECIDE and LOG of one slot: result nil if the decision is still to be made.
+-- The reason of a decision that was made again, as others were kept while the candidate waited for an answer.
+local function reason_again(engine, slot, outcome, reason)
+  if outcome == "kept" then return hold.because(slot, reason) end
+  return ("%s; it was approved, and decided again as %s was kept while it waited"):format(
+    reason or decide.reason(engine, outcome, slot.value) or outcome, hold.passed_by(engine, slot))
+end
+
+-- DECIDE and LOG of one slot: result nil if the decision is still to be made. One that is to wait for an answer is put
+-- aside instead of LOG.
 local function conclude_one(engine, slot, result)
   local outcome, reason, extra
   if result then
@@ -56,13 +65,38 @@ local function conclude_one(engine, slot, result)
   elseif outcome == "reverted_rejected" and not result and not reason then -- see line.worked_out
     reason = decide.reason(engine, outcome)
   end
+  if outcome == "kept" and hold.put(engine, slot, reason, extra) then return end
+  if slot.held then reason = reason_again(engine, slot, outcome, reason) end
   if engine.judge and outcome ~= "kept" then engine.judge:take_back(slot) end
   engine:phase(slot, "LOG", outcome, reason)
-  local said = engine.afterthought and engine:afterthought(slot, outcome, reason, experiment.steps.take)
+  local said = not slot.held and engine.afterthought
+    and engine:afterthought(slot, outcome, reason, experiment.steps.take)
   local fields = line.of(engine, slot, outcome, reason, extra)
   if said then add_afterthought(fields, said) end
   if outcome == "kept" then add_trade(engine, slot, fields) end
   engine:log(slot, fields)
+end
+
+-- LOG of a slot that has its answer, slot.held.answer = { outcome, reason (if it is not kept), text, noted }. If it is
+-- to be kept and others were kept meanwhile, it is decided again.
+function conclude.answered(engine, slot)
+  engine.accepting:lock()
+  engine.deciding:lock()
+  local answer, now = slot.held.answer, engine.world:now()
+  local outcome, reason = answer.outcome, answer.reason
+  slot.approval, slot.run = answer.noted, slot.held.run
+  slot.started = now - (slot.held.since - slot.held.started) -- waiting is no work
+  local overtaken = outcome == "kept" and hold.overtaken(engine, slot)
+  if overtaken then outcome, reason = "skipped_not_selected", overtaken end
+  if outcome == "kept" and hold.passed_by(engine, slot) then conclude_one(engine, slot)
+  else
+    engine:phase(slot, "LOG", outcome, reason)
+    local fields = hold.line(engine, slot, outcome, reason)
+    if outcome == "kept" then add_trade(engine, slot, fields) end
+    engine:log(slot, fields)
+  end
+  engine.deciding:unlock()
+  engine.accepting:unlock()
 end
 
 -- DECIDE and LOG for slots that were measured together, in order. From the first accept to the last learn nothing else

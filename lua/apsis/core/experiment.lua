@@ -263,11 +263,11 @@ local function verify(engine, slot, candidate)
   return { status = "strategy", reason = engine.strategy.where .. ": hook stage asked for 1,000 more stages" }
 end
 
--- The id of a candidate of the same tree that another slot is measuring, or has measured and not decided.
+-- A candidate of the same tree that another slot is measuring, or has measured and not decided.
 local function twin_in_flight(engine, slot, tree)
   for _, number in ipairs(engine:in_flight()) do
     local other = engine.slots[number]
-    if other ~= slot and other.candidate and other.candidate.tree == tree then return other.candidate.id end
+    if other ~= slot and other.candidate and other.candidate.tree == tree then return other.candidate end
   end
 end
 
@@ -279,8 +279,12 @@ local function realise(engine, slot, answer)
   slot.change = made
   local renewed = slot.repair and slot.repair.renew(engine, slot)
   if made.duplicate_of then return failed("skipped_duplicate", "the same tree as " .. made.duplicate_of) end
-  local twin = made.tree and engine.workers > 1 and twin_in_flight(engine, slot, made.tree)
-  if twin then return failed("skipped_duplicate", ("the same tree as %s, which is being measured"):format(twin)) end
+  local others = next(engine.slots, (next(engine.slots))) ~= nil
+  local twin = made.tree and others and twin_in_flight(engine, slot, made.tree)
+  if twin then
+    return failed("skipped_duplicate", ("the same tree as %s, which %s"):format(twin.id,
+      engine.slots[twin.experiment].held and "waits for approval" or "is being measured"))
+  end
   slot.metric_name = engine.metric.name
   slot.candidate = candidates.new(slot)
   if renewed then renewed() end

@@ -291,13 +291,14 @@ end
 local untried = { skipped_provider_failure = true, skipped_executor_failure = true }
 
 local function count_line(self, line, outcome)
-  if line.run and line.run ~= self.run then self:begin(line.run) end
+  local late = line.run and line.run < self.run -- it waited until another run went on
+  if line.run and line.run > self.run then self:begin(line.run) end
   local change = outcome ~= "baseline" and outcome ~= "measured" and outcome ~= "asked"
   local tokens, cost, measurements = line.tokens, line.cost or 0, line.measurements or 0
   local asked, iterations = tokens and (line.answers or 1) or 0, change and 1 or 0
   local machines = line.machines and line.machines.usd or 0
   add_totals(self.totals, tokens or 0, asked, cost, machines, iterations, measurements)
-  add_totals(self.run_totals, tokens or 0, asked, cost, machines, iterations, measurements)
+  if not late then add_totals(self.run_totals, tokens or 0, asked, cost, machines, iterations, measurements) end
   self.outcomes[outcome] = (self.outcomes[outcome] or 0) + 1
   if change and not untried[outcome] then
     self.since_kept = self.since_kept + 1

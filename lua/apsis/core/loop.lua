@@ -207,7 +207,7 @@ function Engine:log(slot, fields)
     fatal(("the journal cannot be written, so the run stops: %s"):format(message), code == "EJOURNAL" and 2 or 3)
   end
   self.slots[slot.number], self.flying = nil, self.flying - 1
-  self.budget:release(slot, self.flying > 0)
+  self.budget:release(slot, next(self.slots) ~= nil)
   local record, led = self.history:add(written)
   if not record then fatal(led, 2) end
   led = led or self.history.best ~= before -- what is best may change by samples alone
@@ -237,7 +237,8 @@ local function run_tasks(self)
 end
 
 -- Runs until the budget, the target or the strategy ends it. { reason, interrupted } | nil, message, exit code.
--- options: run_number, unfinished (plans to do again), numbering (first number that may be used).
+-- options: run_number, unfinished (plans to do again), numbering (first number that may be used), answers_only (nothing
+-- is planned: only those that wait for an answer, and have it, get their lines).
 function Engine:run(options)
   self.run_number, self.numbering = options.run_number, options.numbering or 0
   if self.history.run ~= self.run_number then
@@ -247,8 +248,8 @@ function Engine:run(options)
   self.deciding, self.accepting, self.room = self.scheduler:mutex(), self.scheduler:mutex(), {}
   self.last_word = self.world.last_word
   rooms.call("run", self)
-  if self.judge then self.judge:hold_back(self.budget) end
-  self.scheduler:spawn(planner.run, self, options.unfinished or {})
+  if self.judge and not options.answers_only then self.judge:hold_back(self.budget) end
+  self.scheduler:spawn(options.answers_only and planner.answers or planner.run, self, options.unfinished or {})
   local ended, message, code = run_tasks(self)
   if not ended then return nil, message, code end
   if ended == "done" then return { reason = self.stopping, waiting = self.waiting } end

@@ -3,6 +3,7 @@
 local best_of = require "apsis.core.best_of"
 local conclude = require "apsis.core.conclude"
 local experiment = require "apsis.core.experiment"
+local hold = require "apsis.core.hold"
 local hooks = require "apsis.core.hooks"
 local line = require "apsis.core.line"
 local proposals = require "apsis.core.proposal"
@@ -213,8 +214,24 @@ local function plan_round(self, plan, given)
   return "started"
 end
 
+-- Takes up one that waits and has its answer. "started" | "halt" if one has waited for too long; nil: there is none.
+local function take_answer(self)
+  local given = self.hold and self.hold:next(self)
+  if not given then return nil end
+  if given.stop then
+    self.stopping = self.stopping or given.stop
+    return "halt"
+  end
+  given.slot.held.answer, self.flying = given.answer, self.flying + 1
+  if self.workers == 1 then conclude.answered(self, given.slot)
+  else self.scheduler:spawn(conclude.answered, self, given.slot) end
+  return "started"
+end
+
 -- The same under the decision lock; what was planned then starts. Also returns what was handed in.
 local function plan_once(self)
+  local answered = take_answer(self)
+  if answered then return answered end
   local given = self.intake and self.intake:next(self)
   if given == false then return "nothing" end
   if given and given.slot then
@@ -314,6 +331,10 @@ local function wait_for_more(self, given)
     return false
   end
   self.waiting = only and not given
+  if not only and hold.any(self) then
+    self.hold:pause(self)
+    return false
+  end
   self.stopping = not self.waiting and "the strategy plans nothing more" or nil
   return true
 end
@@ -333,7 +354,7 @@ end
 -- The task that plans until something ends the run.
 function planner.run(self, unfinished)
   while self.world:paused() do self.world:wait_paused(self) end
-  redo(self, unfinished)
+  redo(self, hold.resume(self, unfinished))
   while true do
     while self:free() <= 0 do wait_for_room(self) end
     if self.world:paused() then
@@ -349,6 +370,15 @@ function planner.run(self, unfinished)
   if self.waiting then return end
   end_aside(self)
   if self.judge then final(self) end
+end
+
+-- The task that only takes the answers that are there to those that wait.
+function planner.answers(self, unfinished)
+  hold.resume(self, unfinished)
+  local workers = self.workers
+  self.workers = 1
+  while take_answer(self) == "started" do end
+  self.workers, self.stopping, self.waiting = workers, nil, true
 end
 
 return planner

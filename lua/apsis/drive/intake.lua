@@ -3,6 +3,7 @@
 -- its journal line is written. The engine's `intake` (see core/README.md).
 local experiment = require "apsis.core.experiment"
 local fs = require "apsis.fs"
+local held = require "apsis.live.held"
 local inboxes = require "apsis.drive.inbox"
 local json = require "apsis.json"
 local judge = require "apsis.drive.judge"
@@ -36,7 +37,7 @@ end
 function intake.new(session, only)
   local world = session.world
   local self = setmetatable({ inbox = inboxes.new(session.home), world = world, home = session.home, only = only,
-    refs = world.refs .. "submitted/" }, Intake)
+    history = session.engine.history, refs = world.refs .. "submitted/" }, Intake)
   for _, request in ipairs(self.inbox:waiting()) do
     local number = request.kind ~= "next" and journalled(session, request)
     if number then self:close(request.id, { experiment = number }) end
@@ -90,11 +91,13 @@ function Intake:has_line(record)
   end
 end
 
--- Closes what waits: the loop is over, or takes nothing more now. engine: answers to what it put aside stay.
+-- Closes what waits: the loop is over, or takes nothing more now. What was tried and waits for a person's answer stays.
+-- engine: answers to what it put aside stay, too.
 function Intake:refuse(reason, engine)
   for _, request in ipairs(self.inbox:waiting()) do
     local slot = engine and request.kind == "answer" and engine.slots[request.experiment]
-    if not slot then self:close(request.id, { over = reason }) end
+    local tried = held.of(self.home, request.kind == "answer" and request.experiment or request.id, self.history)
+    if not slot and not tried then self:close(request.id, { over = reason }) end
   end
 end
 

@@ -1,6 +1,7 @@
 -- outcome: what became of a request: its journal line, or why there is none; how it is printed; and its exit code.
 -- Called by the commands.
 local fs = require "apsis.fs"
+local held = require "apsis.live.held"
 local inboxes = require "apsis.drive.inbox"
 local json = require "apsis.json"
 local lock = require "apsis.live.lock"
@@ -18,6 +19,7 @@ local nexts = {
   rejected = "change something else and submit again, or ask `apsis next`",
   pending = "wait again",
   refused = "put right what the reason names and submit again; without --id it is an experiment of its own",
+  held = "a person decides; ask for that, and wait again later, or go on with something else",
   over = "a person can begin another run: `apsis run`, or `apsis submit --new-run`",
 }
 
@@ -41,7 +43,8 @@ function outcome.of_next(home, _, id)
 end
 
 -- What became of a request, by its id, s0001, or the candidate's that `apsis next` gave, c0007: { state = kept,
--- rejected, refused, over or pending; unanswered: it was not submitted yet } | nil, message, code.
+-- rejected, refused, over or pending; unanswered: it was not submitted yet; held: what a person is to answer } | nil,
+-- message, code.
 function outcome.of(home, dir, id)
   local box = inboxes.new(home)
   local number = math.tointeger(tonumber(id:match "^c(%d+)$"))
@@ -56,6 +59,8 @@ function outcome.of(home, dir, id)
     if found then found.id = id end
     if found or message then return found, message, code end
   end
+  local one = held.of(home, number or id)
+  if one then return { state = "pending", id = id, home = home, held = one } end
   if waits then return { state = "pending", id = id, home = home } end
   if number and fs.stat(("%s/runs/%04d/proposal.json"):format(home, number)) then
     return { state = "pending", id = id, home = home, unanswered = not box:answers(number) }
@@ -77,6 +82,9 @@ local function text_of(found)
   if found.state == "over" then
     return ("%s was not tried: the loop is over: %s"):format(found.id, found.reason)
   end
+  if found.held then
+    return ("%s was measured, and would be kept: %s"):format(found.held.line.candidate, found.held.text)
+  end
   if found.state == "pending" then
     local pid = lock.holder(found.home)
     local where = pid and ("being worked off by process %d"):format(pid) or "nobody works on it"
@@ -92,13 +100,14 @@ end
 
 -- Prints what became of a request; its exit code.
 function outcome.print(found, as_json)
+  local following = nexts[found.held and "held" or found.state]
   if as_json then
     print(json.encode { id = found.id, result = found.state, reason = found.reason, text = text_of(found),
-      next = nexts[found.state], line = found.text and json.decode(found.text) or nil,
+      held = found.held and true or nil, next = following, line = found.text and json.decode(found.text) or nil,
       altered = found.reader and found.reader.altered or nil })
   else
     print(show.wrap(text_of(found), show.width(), "  "))
-    print(show.wrap("next: " .. nexts[found.state], show.width(), "  "))
+    print(show.wrap("next: " .. following, show.width(), "  "))
   end
   return outcome.codes[found.state]
 end

@@ -16,6 +16,8 @@ local WAIT_S = 45 -- a call may take: many agents give up after 60 s
 
 local GO_ON <const> = "call next for a proposal and a checkout; or change files and call submit"
 
+local HELD <const> = "only a person can approve it: tell the user, and go on: " .. GO_ON
+
 local nexts = {
   kept = "it is kept; " .. GO_ON,
   rejected = "read the reason and try something else: " .. GO_ON,
@@ -62,7 +64,7 @@ local function waited(call, id, timeout_s)
   if not result then return nil, message end
   local found = json.decode(result.out, true)
   if type(found) ~= "table" then return nil, cut(complaint(result)) end
-  return ("%s\nnext: %s"):format(cut(found.text), nexts[found.result]:format(found.id))
+  return ("%s\nnext: %s"):format(cut(found.text), found.held and HELD or nexts[found.result]:format(found.id))
 end
 
 local function submit(call, args)

@@ -3,6 +3,7 @@
 local allowance = require "apsis.live.allowance"
 local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
+local holds = require "apsis.live.held"
 local host = require "apsis.host"
 local inboxes = require "apsis.drive.inbox"
 local intake = require "apsis.drive.intake"
@@ -98,7 +99,8 @@ function work.wait(self, id, options)
     local found, message, code = look(self.home, self.dir, id)
     if not found or found.state ~= "pending" or deadline and wait.now() >= deadline then return found, message, code end
     local free = not lock.holder(self.home)
-    if free and found.unanswered then return found end
+    local answered = found.held and vain == 0 and holds.answer(self.home, found.held.experiment)
+    if found.held and not answered or free and found.unanswered then return found end
     local why = free and started and failed(self.home, id)
     if why then
       found, message, code = look(self.home, self.dir, id)

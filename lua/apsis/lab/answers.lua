@@ -11,6 +11,9 @@ local stats = require "apsis.stats"
 
 local answers = {}
 
+-- What is recorded and not decided again: how the gate ended, and what a person answered.
+local last_words = { reverted_gate_failure = true, reverted_not_approved = true }
+
 -- What the run was measured by, beside name and direction: as its first baseline noted it; empty if that is gone.
 local function configured(dir)
   local noted = json.decode(fs.read(dir .. "/runs/0000_baseline/env.json") or "null")
@@ -35,6 +38,7 @@ function answers.open(dir)
     local experiment = line.experiment
     self.lines[experiment], self.at[experiment], self.seen[experiment] = line, at, line.seen
     self.last, self.gated = math.max(self.last, experiment), self.gated or line.gate ~= nil
+      or last_words[line.outcome]
     self.workers = math.max(self.workers, type(line.context) == "table" and math.tointeger(line.context.free) or 1)
   end)
   if not ok then return nil, message end
@@ -55,6 +59,7 @@ end
 
 local measured = { kept = true, reverted_worse_metric = true, reverted_rejected = true,
   reverted_threshold_failure = true, reverted_stage_failure = true, reverted_gate_failure = true,
+  reverted_not_approved = true,
   skipped_verification_crash = true, skipped_executor_failure = true }
 
 -- What may be why a run does not go as recorded: another number of workers. "" where it is the same.
@@ -182,12 +187,12 @@ function methods.verify(world, slot, record, request)
   return next_sample(world, line, record, request)
 end
 
--- How the project's gate ended is recorded, not decided.
+-- Ends a decision as it was recorded, where another than the strategy had the last word.
 local function last_word(engine, slot)
   return function()
     local line = engine.world.recorded.lines[slot.number]
     slot.gate, slot.fix_attempts = line.gate, line.fix_attempts
-    if line.outcome ~= "reverted_gate_failure" then return { outcome = "kept" } end
+    if not last_words[line.outcome] then return { outcome = "kept" } end
     return { outcome = line.outcome, reason = line.rollback_reason }
   end
 end

@@ -6,6 +6,7 @@ local checkpoint = require "apsis.live.checkpoint"
 local evaluator = require "apsis.live.evaluator"
 local host = require "apsis.host"
 local json = require "apsis.json"
+local line = require "apsis.core.line"
 local moved = require "apsis.live.moved"
 local programs = require "apsis.live.programs"
 local providers = require "apsis.project.providers"
@@ -116,20 +117,38 @@ local function is_driven(self, spec)
     .. "--iterations and --minutes spends the rest; or submit until it is over"):format(run)
 end
 
--- How many experiments in flight count as iterations when they are restarted.
-local function changes_among(unfinished)
-  local count = 0
+-- How many experiments in flight count as iterations when they are restarted; and how many of a run's wait for an
+-- answer: those were made.
+local function changes_among(unfinished, number)
+  local count, waiting = 0, 0
   for _, plan in ipairs(unfinished) do
-    if not plan.proposal.measure and not plan.proposal.ask then count = count + 1 end
+    if plan.held then waiting = waiting + (plan.held.run == number and 1 or 0)
+    elseif not plan.proposal.measure and not plan.proposal.ask then count = count + 1 end
   end
-  return count
+  return count, waiting
 end
 
--- The plans that are to be done again: not those whose line was there, as the intake knows, and was removed.
-local function to_redo(plans, intake)
-  local list = {}
-  for _, plan in ipairs(plans) do list[#list + 1] = not (intake and intake:is_closed(plan)) and plan or nil end
-  return list
+-- The plans that are to be done again: not those whose line was there, as the intake knows, and was removed. waits:
+-- some may wait for an answer. Their list without those, too.
+local function to_redo(plans, intake, waits)
+  local list, others = {}, {}
+  for _, plan in ipairs(plans) do
+    if not (intake and intake:is_closed(plan)) then
+      plan.held = waits and plan.held or nil
+      list[#list + 1] = plan
+      others[#others + 1] = not plan.held and plan or nil
+    end
+  end
+  return list, others
+end
+
+-- The ids of those that wait for an answer, in order; nil if none does.
+local function held_ids(engine)
+  local ids = {}
+  for _, number in ipairs(engine:in_flight()) do
+    ids[#ids + 1] = engine.slots[number].held and line.id(number) or nil
+  end
+  return ids[1] and ids
 end
 
 -- The run's number and limits: a run that ended in the middle is gone on with, under its number and limits. What it had
@@ -137,15 +156,16 @@ end
 local function plan_run(self, spec, unfinished)
   local history, last = self.engine.history, self.last
   local again = cut_off(self)
-  local number = again or math.max(history.run, last.run or 0) + 1
-  local limits = {}
+  local number = again or math.max(history.run, last.run or 0) + (spec.answers_only and 0 or 1)
+  local same, limits = again or spec.answers_only, {}
   for kind, value in pairs(self.manifest.budget or {}) do limits[kind] = value end
-  for kind, value in pairs(again and last.limits or {}) do limits[kind] = value end
+  for kind, value in pairs(same and last.limits or {}) do limits[kind] = value end
   local note = self.world.state
-  note.elapsed_before, note.before = again and last.elapsed_s or 0, again and last.before or {}
+  note.elapsed_before, note.before = same and last.elapsed_s or 0, same and last.before or {}
   local spent = again and history.run == number and history.run_totals or {}
   if spec.iterations then
-    local done, flying = spent.iterations or 0, changes_among(unfinished)
+    local flying, waiting = changes_among(unfinished, number)
+    local done = (spent.iterations or 0) + waiting
     note.before.iterations = spec.in_all and done or done + flying
     limits.iterations = done + (spec.in_all and math.max(flying, spec.iterations) or flying + spec.iterations)
   end
@@ -208,16 +228,18 @@ local function result_of(self, outcome, before, outcomes_before)
     best = best and { candidate = best.id, value = best.value, commit = best.commit } or json.null,
     unanswered = history.count > before and outcomes.skipped_provider_failure == history.count - before
       and history.newest.rollback_reason or nil,
-    altered = self.altered, gain = history.gain, baseline = initial, delta = self.engine.metric:delta(best, initial) }
+    held = held_ids(self.engine), altered = self.altered, gain = history.gain, baseline = initial,
+    delta = self.engine.metric:delta(best, initial) }
 end
 
 local GARBAGE_PAUSE = 125 -- per cent: what a run holds is little and stays, so that memory stays where it is
 
 -- Runs experiments in an opened session until something ends them. spec: { at = the directory for messages, iterations,
 -- minutes, in_all, compare_at_end (false: no final comparison), quiet, stand_in (in place of a provider that is
--- missing) }. { run, experiments, outcomes, reason,
--- interrupted, exhausted, unanswered (the last reason, if the provider failed in every experiment), best, gain,
--- baseline, delta } | nil, message, exit code.
+-- missing), answers_only (those that wait for an answer, and have it, get their lines, and nothing else happens) }.
+-- { run, experiments, outcomes, reason, interrupted, exhausted, unanswered (the last reason, if the provider failed in
+-- every experiment), held (ids of those that wait for an answer), best, gain, baseline, delta } | nil, message, exit
+-- code.
 function running.experiments(self, spec)
   local driven = is_driven(self, spec)
   if driven then return nil, driven, 2 end
@@ -227,17 +249,18 @@ function running.experiments(self, spec)
   local engine, note = self.engine, self.world.state
   if spec.compare_at_end == false and engine.judge then engine.judge:leave_out_final() end
   local unfinished, numbering = self.world:unfinished()
-  unfinished = to_redo(unfinished, engine.intake)
+  local redone
+  unfinished, redone = to_redo(unfinished, engine.intake, engine.hold ~= nil)
   numbering = math.max(numbering, self.world:after_refs())
   local number, limits, again = plan_run(self, spec, unfinished)
   engine.budget:limit(limits, note.before)
   note.limits, note.pid, note.budget, note.driven = limits, host.pid, engine.budget, self.driven
-  note:carry(self.last, unfinished)
+  note:carry(self.last, redone)
   self.world.run_number, engine.elapsed_s = number, note.elapsed_before
-  self.allowance:begin()
+  if not spec.answers_only then self.allowance:begin() end
   if again and not spec.quiet then
     self:say(("going on with run %d: %d lines journalled, %d experiments in flight done again"):format(number,
-      engine.history.count, #unfinished))
+      engine.history.count, #redone))
   end
   if not spec.stand_in then self.world:note_head(engine.history.baseline) end
   self.world:repair_branch()
@@ -246,9 +269,10 @@ function running.experiments(self, spec)
   local before, outcomes_before = engine.history.count, {}
   for name, count in pairs(engine.history.outcomes) do outcomes_before[name] = count end
   local noted = pcall(note.write, note) -- else the run ends soon
-  if noted then self.allowance:note(number, limits, note.driven, "goes_on") end
+  if noted and not spec.answers_only then self.allowance:note(number, limits, note.driven, "goes_on") end
   local outcome
-  outcome, message, code = engine:run { run_number = number, unfinished = unfinished, numbering = numbering }
+  outcome, message, code = engine:run { run_number = number, unfinished = unfinished, numbering = numbering,
+    answers_only = spec.answers_only }
   self.world.keeping:finish()
   rooms.call("after_run", self)
   if not outcome then
@@ -256,6 +280,10 @@ function running.experiments(self, spec)
     if gone then return nil, gone, 3 end
     pcall(note.save, note, engine, "stopped", message)
     return nil, message, code
+  end
+  if spec.answers_only then
+    note:save(engine, self.last.status or "finished", self.last.reason)
+    return result_of(self, outcome, before, outcomes_before)
   end
   note:save(engine, outcome.interrupted and "interrupted" or outcome.waiting and "waiting" or "finished",
     outcome.reason)

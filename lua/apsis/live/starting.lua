@@ -1,6 +1,7 @@
 -- starting: what a run starts from, and the repairs and warnings before it starts: methods of the live world, except
 -- head. Called by world and the commands.
 local answers = require "apsis.live.answers"
+local held = require "apsis.live.held"
 local programs = require "apsis.live.programs"
 local rooms = require "apsis.core.rooms"
 local wait = require "apsis.wait"
@@ -19,7 +20,10 @@ function starting:unfinished()
   local found, numbering = self.runs:unfinished(self.history, function(proposal)
     return answers.origin(self, proposal)
   end)
-  for _, plan in ipairs(found) do plan.answered = answers.has(self, plan) end
+  held.sweep(self.home, self.history)
+  for _, plan in ipairs(found) do
+    plan.answered, plan.held = answers.has(self, plan), held.read(self.home, plan.number, plan.now)
+  end
   return found, numbering
 end
 

@@ -12,6 +12,7 @@ local executors = require "apsis.project.executors"
 local failing = require "apsis.live.failing"
 local files = require "apsis.live.files"
 local fs = require "apsis.fs"
+local held = require "apsis.live.held"
 local here = require "apsis.live.executor.here"
 local json = require "apsis.json"
 local latest = require "apsis.live.latest"
@@ -40,6 +41,7 @@ local function add(methods)
 end
 
 add(failing)
+add(held.methods)
 add(reading)
 add(starting)
 for _, methods in rooms.each "world" do add(methods()) end
@@ -156,7 +158,7 @@ end
 -- each phase of one.
 function World:phase(slot, outcome, reason)
   self.state:phase(slot)
-  if self.display then self.display:phase(slot) end
+  if self.display then self.display:phase(slot, slot.phase == "HELD" and slot.held.text or nil) end
   if self.between then self.between(slot, outcome, reason) end
 end
 
@@ -320,6 +322,7 @@ function World:publish(slot, record, led)
   end
   if slot.dir then self.runs:write_json(slot, "result.json", record) end
   answers.forget(slot)
+  if slot.held then self:forget_held(slot.number) end
   self.latest:add(self.history.source, record)
   self.state:finished(slot, record)
   if self.executor.finished then self.executor:finished(slot.number) end

@@ -208,6 +208,18 @@ function Judge:take_back(slot)
   self.before = nil
 end
 
+-- What a candidate's line contains that was shown to be better and then waited, taken back, for an answer; shown: the
+-- state after it was shown. If it is kept it becomes the incumbent after all; what was learned of the noise meanwhile,
+-- and what error is spent, stays.
+function Judge:answered(shown, kept)
+  local state = self.state:save()
+  if kept then
+    state.ref, state.n, state.last = shown.ref, shown.n, shown.last
+    self.state:take_back(state)
+  end
+  return state
+end
+
 -- Measures all wanted stages of a record once. Their metrics together; an earlier stage's value is not a sample of
 -- the record.
 local function measure_stages(self, slot, record, stages)

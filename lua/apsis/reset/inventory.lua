@@ -15,7 +15,7 @@ local products = { latest = true, [".history.json"] = true, [".history.json~"] =
 -- there, a run has something to be reset. logs/apsis.log stays, for it is of all runs.
 local folders = {
   { "runs", function(name) return numbered(name) or products[name] end },
-  { ".apsis", { "digests", "explained", "fold", "inbox", "next", "pause", "run" } },
+  { ".apsis", { "digests", "explained", "fold", "held", "inbox", "next", "pause", "run" } },
   { "logs", { "state.json", "directions.jsonl", "results.jsonl" } },
 }
 

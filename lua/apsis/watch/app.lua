@@ -1,5 +1,5 @@
 -- app: the full-screen program: waits for keys and for what a run writes, and draws the page in front. Its actions are
--- the commands pause, resume and direct. Called by the command.
+-- the commands pause, resume and direct, and those that rooms add. Called by the command.
 local columns = require "apsis.cli.columns"
 local captured = require "apsis.watch.captured"
 local help = require "apsis.watch.help"
@@ -7,6 +7,7 @@ local journal = require "apsis.watch.journal"
 local keys = require "apsis.watch.keys"
 local now = require "apsis.watch.now"
 local path = require "apsis.watch.path"
+local rooms = require "apsis.core.rooms"
 local screens = require "apsis.watch.screen"
 local wait = require "apsis.wait"
 
@@ -81,12 +82,14 @@ end
 
 -- ---- keys ----
 
--- What a command answers, in the last row.
-local function command(self, name, args)
-  args.dir = self.view.dir
-  self:say((captured(require("apsis.cli.commands." .. name).run, args):gsub("\n+$", "")))
+-- What a command (a module) answers, in the last row.
+function App:command(command, args)
+  args.dir, args.directory = self.view.dir, self.view.dir or "."
+  self:say((captured(command.run, args):gsub("\n+$", "")))
   self.due = 0
 end
+
+local function command(self, name, args) self:command(require("apsis.cli.commands." .. name), args) end
 
 local function ask_key(self, key)
   local asked = self.asked
@@ -124,6 +127,10 @@ local actions = {
     self.pages[2]:key("/", self)
   end,
 }
+
+for _, keys_of in rooms.each "watch_keys" do
+  for _, one in ipairs(keys_of()) do actions[one.key] = one.press end
+end
 
 -- One key. After Ctrl-C and q on a first page `quit` is set.
 function App:key(key)

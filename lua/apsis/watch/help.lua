@@ -1,4 +1,5 @@
 -- help: the keys.
+local rooms = require "apsis.core.rooms"
 local show = require "apsis.cli.table"
 
 local help = { name = "help" }
@@ -12,6 +13,10 @@ local rows = {
   { "d", "leave a note that the next prompts carry: as `apsis direct -m`" },
   { "Esc, q", "back; from the first screens q leaves. Ctrl-C leaves at once. A run goes on without watch" },
 }
+
+for _, keys_of in rooms.each "watch_keys" do
+  for _, one in ipairs(keys_of()) do table.insert(rows, #rows, { one.key, one.help }) end
+end
 
 local PICTURE <const> = "The picture: the line is the best so far, dots are candidates, bright ones were kept. In a "
   .. "long run a column stands for several experiments and shows the least, the greatest and the last of them."
