@@ -524,8 +524,9 @@ test("an experiment tells the world its phases, each when it begins", function()
     "PLAN VERIFY LOG" })
 end)
 
-test("halt, plan and accept never overlap, though each of them waits", function()
-  local source = [[
+-- A strategy whose hooks wait, and raise if another has begun meanwhile; groups: it plans two at a time if it may.
+local function alone(groups)
+  return ([[
     local wait = require "apsis.wait"
     local inside
     local function alone(name, result)
@@ -537,15 +538,23 @@ test("halt, plan and accept never overlap, though each of them waits", function(
         return result and result(run)
       end
     end
+    local function proposal(run, more) return { parents = { run.baseline }, edits = { x = 2 * run.experiment + more } } end
     return {
       halt = alone("halt"),
-      plan = alone("plan", function(run) return { parents = { run.baseline }, edits = { x = run.experiment } } end),
+      plan = alone("plan", function(run)
+        return %s and run.free > 1 and { proposal(run, 0), proposal(run, 1) } or proposal(run, 0)
+      end),
       accept = alone("accept", function() return true end),
-    }]]
+    }]]):format(groups)
+end
+
+test("halt, plan and accept never overlap, though each of them waits", function()
   local world = { delay = function() return 0.005 end }
-  local lines = fake.run(source, { workers = 4, budget = { iterations = 8 }, world = world })
-  equal(fake.column(lines, "rollback_reason"), { "-", "-", "-", "-", "-", "-", "-", "-", "-" })
-  equal(#lines, 9)
+  for _, groups in ipairs { false, true } do
+    local lines = fake.run(alone(groups), { workers = 4, budget = { iterations = 8 }, world = world })
+    equal(fake.column(lines, "rollback_reason"), { "-", "-", "-", "-", "-", "-", "-", "-", "-" })
+    equal(#lines, 9)
+  end
 end)
 
 test("while an accept measures, no other accept begins", function()
