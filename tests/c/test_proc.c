@@ -4,9 +4,11 @@
  * AP_CAGE. */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -19,6 +21,26 @@
 #include "tap.h"
 
 static char directory[] = "/tmp/apsis-test-XXXXXX";
+
+static int no_pidfd; /* with which error the kernel refuses them */
+
+long syscall(long number, ...)
+{
+    long a[6];
+    va_list args;
+    va_start(args, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(args, long);
+    va_end(args);
+    if (number == SYS_pidfd_open && no_pidfd != 0) {
+        errno = no_pidfd;
+        return -1;
+    }
+    void *address = dlsym(RTLD_NEXT, "syscall");
+    long (*real)(long, ...);
+    memcpy(&real, &address, sizeof real);
+    return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
 
 static int skipped_s = -1; /* how many seconds the clock is ahead: one more each time it is asked; -1: it is right */
 
@@ -498,6 +520,26 @@ static void test_privileges(void)
     ok(head_is(&result, "0000000000000000 1 "), "which has no capability, and no_new_privs");
 }
 
+/* Without the calls of Linux 5.3 (valgrind has none of them) a command ends as with them; any other refusal is an error. */
+static void test_no_pidfd(void)
+{
+    struct ap_proc_result result;
+    struct ap_err err = {0};
+    struct ap_proc_spec spec = spec_of((char *[]){"true", NULL});
+    int before = fd_count();
+    no_pidfd = ENOSYS;
+    ok(run_shell(&result, "echo hi; exit 3", 0, 2000) == 0 && result.exited && result.code == 3 &&
+            head_is(&result, "hi\n"),
+        "without pidfds: an exit code and the output");
+    ok(run_shell(&result, "sleep 1000", 100, 2000) == 0 && result.outcome == AP_PROC_TIMEOUT, "a timeout");
+    no_pidfd = EMFILE;
+    ok(run(&result, &spec, &err) == -1 && strcmp(err.code, "EMFILE") == 0 &&
+            strncmp(err.message, "pidfd_open: ", 12) == 0,
+        "a pidfd that is refused is an error: %s", err.message);
+    no_pidfd = 0;
+    ok(fd_count() == before, "no descriptor is left open");
+}
+
 int main(int argc, char **argv)
 {
     char beside[4096];
@@ -525,6 +567,7 @@ int main(int argc, char **argv)
     unsetenv("APSIS_CAGE");
     test_sweep();
     test_zero();
+    test_no_pidfd();
     test_stopped();
     test_group();
     test_graces();
