@@ -150,11 +150,13 @@ test("what was taken before a crash counts, and what is not covered any more is 
 end)
 
 test("the world is told of what was paid before anything else is done", function()
-  local told = {}
-  local world = paid(function() return 100 end)
-  function world.spent(_, slot) told[#told + 1] = { slot.number, slot.tokens } end
-  fake.run("return {}", { budget = { iterations = 2 }, world = world })
-  equal(told, { { 1, 100 }, { 2, 100 } })
+  for tokens, expected in pairs { [100] = { { 1, 100 }, { 2, 100 } }, [1] = { { 1, 1 }, { 2, 1 } }, [0] = {} } do
+    local told = {}
+    local world = paid(function() return tokens end)
+    function world.spent(_, slot) told[#told + 1] = { slot.number, slot.tokens } end
+    fake.run("return {}", { budget = { iterations = 2 }, world = world })
+    equal(told, expected)
+  end
 end)
 
 -- A provider of single requests: each is covered first, is in the air for a while, and takes `took` tokens.

@@ -204,6 +204,13 @@ tap.test("a journal that is gone ends what reads it, with 3, and takes no line a
   own:close()
 end)
 
+tap.test("a line that cannot be read ends what visits the lines", function()
+  local _, source = folded { baseline }
+  source.lines = function() return function() error("line 1 is unreadable", 0) end end
+  tap.equal({ source:each(error) }, { nil, path .. ": line 1 is unreadable", "EIO" })
+  source:close()
+end)
+
 tap.test("of the newest records each is its own line's, also when nobody holds them", function()
   local texts = { baseline }
   for number = 1, 299 do texts[number + 1] = ('{"experiment":%d,"outcome":"skipped_no_change"}'):format(number) end

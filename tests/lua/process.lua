@@ -177,6 +177,18 @@ tap.test("nothing that a command starts survives it", function()
   end
 end)
 
+tap.test("kill asks it to end and gives it time; without any it is not asked", function()
+  local marked = dir .. "/trapped"
+  for grace, output in pairs { [0] = "", [20] = "asked\n" } do
+    local handle <close> = assert(process.start { shell = ("trap 'echo asked; exit' TERM; : >%s; sleep N & wait")
+      :format(marked):gsub("N", seconds(2)) })
+    while not fs.stat(marked) do wait.sleep(0.005) end
+    tap.equal(select("#", handle:kill(grace)), 0)
+    tap.equal(handle:wait().stdout.head, output)
+    assert(fs.remove(marked))
+  end
+end)
+
 tap.test("kill ends it, close ends it, and collection ends it", function()
   local handle <close> = assert(process.start { shell = ("trap '' TERM; sleep N; sleep N"):gsub("N", seconds(2)) })
   handle:kill(0.05)

@@ -8,7 +8,8 @@ local core = { "tests/lua/proposal.lua", "tests/lua/history.lua", "tests/lua/lin
   "tests/lua/trajectory.lua", "tests/lua/judge.lua", "tests/lua/budget.lua", "tests/lua/journal.lua",
   "tests/lua/models.lua", "tests/lua/contract.lua", "tests/lua/noise/judge.lua", "tests/lua/goals/gate.lua",
   "tests/lua/lab/trial.lua", "tests/lua/lab/replay.lua", "tests/lua/lab/recorded_runs.lua", "tests/lua/checkpoint.lua",
-  "tests/lua/noise/acceptance.lua", "tests/cli/contract.t", "tests/cli/bad_strategy.t", "tests/cli/bad_journal.t",
+  "tests/lua/noise/acceptance.lua", "tests/lua/noise/guards.lua", "tests/lua/pareto/front.lua",
+  "tests/lua/reflect/reflection.lua", "tests/lua/prompts.lua", "tests/cli/contract.t", "tests/cli/bad_strategy.t", "tests/cli/bad_journal.t",
   "tests/cli/budget.t", "tests/cli/loop.t", "tests/cli/replay.t", "tests/cli/samples.t", "tests/cli/edges.t",
   "tests/cli/models.t", "tests/cli/steering.t" }
 
