@@ -158,6 +158,30 @@ test("processor time beyond the limit stops the body, at the place where it is",
   guard.limits {}
 end)
 
+test("the limit of processor time is for all parts of a body that waits, before and after", function()
+  guard.limits { cpu_s = 0.1 }
+  local function wait_and(body) -- in a task: what the last resume gives
+    local co = coroutine.create(function() return guard.call(body) end)
+    local ok, stopped, message
+    repeat ok, stopped, message = guard.resume(co) until coroutine.status(co) == "dead"
+    return ok, stopped, message
+  end
+  for _, body in ipairs {
+    function() coroutine.yield() while true do end end,
+    function()
+      while true do
+        for _ = 1, 10000 do end
+        coroutine.yield()
+      end
+    end,
+  } do
+    local ok, stopped, message = wait_and(body)
+    equal({ ok, stopped }, { true, false })
+    matches(message, "^host.lua:%d+: stopped: over its limit of 0.1 s of CPU")
+  end
+  guard.limits {}
+end)
+
 test("a task is resumed as a coroutine is", function()
   local co = coroutine.create(function(a, b)
     local c, d = coroutine.yield(a, b, nil)
