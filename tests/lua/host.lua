@@ -159,7 +159,7 @@ test("processor time beyond the limit stops the body, at the place where it is",
 end)
 
 test("the limit of processor time is for all parts of a body that waits, before and after", function()
-  guard.limits { cpu_s = 0.1 }
+  guard.limits { cpu_s = 0.4 }
   local function wait_and(body) -- in a task: what the last resume gives
     local co = coroutine.create(function() return guard.call(body) end)
     local ok, stopped, message
@@ -177,7 +177,7 @@ test("the limit of processor time is for all parts of a body that waits, before 
   } do
     local ok, stopped, message = wait_and(body)
     equal({ ok, stopped }, { true, false })
-    matches(message, "^host.lua:%d+: stopped: over its limit of 0.1 s of CPU")
+    matches(message, "^host.lua:%d+: stopped: over its limit of 0.4 s of CPU")
   end
   guard.limits {}
 end)
