@@ -55,6 +55,8 @@ is "of which" "$code" 2
 apsis approve c0003
 is "exit code" "$code" 2
 like "what is decided" "$err" "c0003 does not wait for approval: reverted_worse_metric"
+apsis show c0001
+like "show" "$code:$err" "^2:.*c0001 has no line yet: it waits for approval: apsis approve c0001"
 apsis approve c0099
 like "what is not there" "$err" "does not wait for approval"
 end_item

@@ -6,6 +6,7 @@ local config = require "apsis.project.config"
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
+local held = require "apsis.live.held"
 local history = require "apsis.core.history"
 local note = require "apsis.live.note"
 local moved = require "apsis.live.moved"
@@ -193,6 +194,8 @@ function Reader:find(id)
     return record
   end
   if named[id] then return nil, ("there is no %s yet"):format(id), 2 end
+  local waits = number and held.of(self.home, number, self.history)
+  if waits then return nil, ("%s has no line yet: it %s"):format(waits.line.candidate, waits.text), 2 end
   local ids = known_ids(self)
   return nil, ("no candidate %q%s; %s: %s; or best, current, baseline"):format(id,
     reader.misplaced(id) .. suggest.sentence(id, { "best", "current",
