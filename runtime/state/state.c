@@ -198,7 +198,7 @@ int ap_state_lines_open(
     *lines = (struct ap_state_lines){.fd = ap_state_open_own(path, O_RDONLY), .offset = offset, .number = number - 1};
     if (lines->fd < 0)
         return ap_err_errno(err, errno, "%s", path);
-    if (fstat(lines->fd, &st) != 0 || (S_ISREG(st.st_mode) && lseek(lines->fd, (off_t)offset, SEEK_SET) < 0))
+    if (fstat(lines->fd, &st) != 0)
         ap_err_errno(err, errno, "%s", path);
     else if (!S_ISREG(st.st_mode))
         ap_err_set(err, S_ISDIR(st.st_mode) ? "EISDIR" : "EINVAL", "%s: not a regular file", path);
@@ -222,7 +222,8 @@ static ssize_t read_more(struct ap_state_lines *lines, struct ap_err *err)
         return ap_err_errno(err, ENOMEM, "line %lld", lines->number + 1);
     ssize_t n;
     do
-        n = read(lines->fd, buf->bytes + buf->used, buf->room - buf->used);
+        n = pread(
+            lines->fd, buf->bytes + buf->used, buf->room - buf->used, (off_t)(lines->offset + (long long)buf->used));
     while (n < 0 && errno == EINTR);
     if (n < 0)
         return ap_err_errno(err, errno, "line %lld", lines->number + 1);

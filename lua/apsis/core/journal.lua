@@ -13,10 +13,10 @@ Journal.__index = Journal
 local remedy = "; the journal is the record of what was measured, so nothing is skipped: restore that line from "
   .. "a backup, or move it out of the file by hand, then run again"
 
--- The line of a text | nil, message.
+-- The line of a text | nil, message. What was found to be a line is not looked at again.
 local function decoded(self, text, number, fields)
   local line, message = json.decode(text, fields)
-  local problem = line == nil and message or lines.problem(line)
+  local problem = line == nil and message or number > self.checked and lines.problem(line)
   if problem then return nil, ("%s:%d: %s%s"):format(self.path, number, problem, remedy) end
   return line
 end
@@ -25,17 +25,17 @@ end
 function journal.open(path)
   local file, cut, code = state.journal(path)
   if not file then return nil, cut, code end
-  return setmetatable({ path = path, file = file, marks = {}, count = 0 }, Journal), cut
+  return setmetatable({ path = path, file = file, marks = {}, count = 0, checked = 0 }, Journal), cut
 end
 
 -- The journal of a project that may be running: only read; a torn last line is passed over.
 function journal.reader(path)
-  return setmetatable({ path = path, marks = {}, count = 0 }, Journal)
+  return setmetatable({ path = path, marks = {}, count = 0, checked = 0 }, Journal)
 end
 
 -- The same of a journal that is no file here, from its bytes; path: how messages name it.
 function journal.of_bytes(path, bytes)
-  return setmetatable({ path = path, bytes = bytes, marks = {}, count = 0 }, Journal)
+  return setmetatable({ path = path, bytes = bytes, marks = {}, count = 0, checked = 0 }, Journal)
 end
 
 -- What was written cannot be read. Who reads may be a hook; after this no line is written all the same.
@@ -101,6 +101,7 @@ function Journal:each(visit, fields, first)
       local line, message = decoded(self, text, number, fields or true)
       if not line then return nil, breaks(self, message).message, "EJOURNAL" end
       mark(self, number, offset)
+      if not fields and number == self.checked + 1 then self.checked = number end
       if self.seal then self.seal:see(number, text) end
       local refused, named = visit(line, number, text)
       if refused then
@@ -127,17 +128,21 @@ function Journal:text(index)
     reader = opened or fail(self, refused)
     self.reader = reader
   end
-  reader:seek("set", self.marks[(index - 1) // STRIDE + 1])
-  for _ = 1, (index - 1) % STRIDE do reader:read "l" end
+  if index ~= self.reader_at then
+    reader:seek("set", self.marks[(index - 1) // STRIDE + 1])
+    for _ = 1, (index - 1) % STRIDE do reader:read "l" end
+  end
   local text, message = reader:read "l"
+  self.reader_at = text and index + 1
   return text or fail(self, ("%s: a line that was there cannot be read: %s"):format(self.path, message or "it is gone"))
 end
 
--- The same, decoded; nil, message, code if what a fold left out of the line is not as it must be.
-function Journal:read(index)
+-- The same, decoded; nil, message, code if what a fold left out of the line is not as it must be. fields: a set of
+-- those wanted; nil: all.
+function Journal:read(index, fields)
   local text = self:text(index)
   if not text then return nil end
-  local line, message = decoded(self, text, index, true)
+  local line, message = decoded(self, text, index, fields or true)
   if not line then return nil, breaks(self, message).message, "EJOURNAL" end
   return line
 end
@@ -154,8 +159,14 @@ function Journal:append(line, metric)
   return assert(json.decode(text, true))
 end
 
-function Journal:close()
+-- Has lines read again by a descriptor of this process's own, once it is a copy of another one.
+function Journal:reopen()
   if self.reader then self.reader:close() end
+  self.reader, self.reader_at = nil, nil
+end
+
+function Journal:close()
+  self:reopen()
   if self.file then self.file:close() end
 end
 

@@ -12,6 +12,10 @@ local recording = {}
 local Recording = {}
 Recording.__index = Recording
 
+-- What of a line is read again for that.
+local of_plan <const> = { experiment = true, outcome = true, group = true, seen = true, run = true, planned = true,
+  seed = true, context = true, strategy = true, proposal = true, plan = true }
+
 -- When and how a line was planned. number: of its plan, the first of its group.
 local function entry_of(line, at)
   local proposal = line.proposal or {} -- a plan that failed gave none
@@ -34,7 +38,7 @@ local function plans_at(self, seen)
   local entries, by_number, plans = {}, {}, {}
   local found = self.opening[seen]
   for index, at in ipairs(type(found) == "table" and found or { found }) do
-    entries[index] = entry_of(assert(self.journal:read(at)), at)
+    entries[index] = entry_of(assert(self.journal:read(at, of_plan)), at)
   end
   table.sort(entries, function(a, b) return a.experiment < b.experiment end)
   for _, entry in ipairs(entries) do
