@@ -6,7 +6,7 @@ local fs = require "apsis.fs"
 -- of all rooms of lua/apsis that are not named here.
 local FEATURES = 6
 local order = {
-  c = { "base", "wait terminal codec metric random state git cage", "proc http server worktree", "host" },
+  c = { "base", "wait terminal standby codec metric random state git cage", "proc http server worktree", "host" },
   lua = { "library", "core", "project", "live", "cli", "", "strategies" },
 }
 -- Doors: public names in the library that open a feature room.

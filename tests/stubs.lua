@@ -3,7 +3,7 @@
 local fs = require "apsis.fs"
 
 -- Modules that strategies and scripts may require but that are apsis's own machinery, and so without a stub.
-local machinery = { host = true, guard = true }
+local machinery = { host = true, guard = true, standby = true }
 
 local function acceptance_state()
   local acceptance, direction = require "apsis.acceptance", require "apsis.direction"

@@ -9,6 +9,7 @@
 #define AP_PRIMITIVES(X) \
     X(wait) \
     X(terminal) \
+    X(standby) \
     X(process) \
     X(git) \
     X(worktree) \

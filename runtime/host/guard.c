@@ -103,6 +103,14 @@ static int l_guard_limits(lua_State *L)
     return 0;
 }
 
+/* start(): the timer, once more: a copy of the process has none. */
+static int l_guard_start(lua_State *L)
+{
+    (void)L;
+    ap_guard_start();
+    return 0;
+}
+
 /* What the hook of a suspended task has used so far, in the extra space that Lua gives every coroutine. */
 struct suspended {
     int32_t ticks;
@@ -221,6 +229,7 @@ int luaopen_apsis_guard(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         {"limits", l_guard_limits},
+        {"start", l_guard_start},
         {"call", l_guard_call},
         {"resume", l_guard_resume},
         {"enter", l_guard_enter},

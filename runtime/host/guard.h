@@ -11,7 +11,7 @@ void *ap_guard_alloc(void *ud, void *block, size_t old_size, size_t new_size);
 /* Starts the timer that looks for overdue hooks. */
 void ap_guard_start(void);
 
-/* require "apsis.guard": resume, enter, leave, limits. */
+/* require "apsis.guard": resume, enter, leave, limits, start. */
 int luaopen_apsis_guard(lua_State *L);
 
 #endif

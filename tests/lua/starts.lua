@@ -28,6 +28,7 @@ local listed = {
   ["terminal.lua"] = { 1, "the user's pager" },
   ["next.lua"] = { 1, "git makes the checkout a repository, without hooks", "drive" },
   ["work.lua"] = { 1, "apsis itself, in the background", "drive" },
+  ["standby.c"] = { 2, "apsis itself, which goes on in a copy of its process" },
   ["steer.lua"] = { 1, "the user's editor", "goals" },
   ["ways.lua"] = { 1, "tries the cage" },
 }

@@ -81,7 +81,8 @@ function sandbox.forbid(reason)
 end
 
 local touching = { ["apsis.process"] = true, ["apsis.git"] = true, ["apsis.wait"] = true, ["apsis.http"] = true,
-  ["apsis.fs"] = true, ["apsis.server"] = true, ["apsis.state"] = true, ["apsis.terminal"] = true }
+  ["apsis.fs"] = true, ["apsis.server"] = true, ["apsis.standby"] = true, ["apsis.state"] = true,
+  ["apsis.terminal"] = true }
 
 -- A module as a strategy sees it: those that touch the world ask first whether they may.
 function sandbox.module(name, module)

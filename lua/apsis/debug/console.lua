@@ -1,7 +1,10 @@
 -- console: the commands of `apsis debug`: where to go, where to stop, what to show. Keeps the number of the step it is
--- at; to go back, it walks again from the start.
+-- at; to go back, it walks again from the newest checkpoint before, or from the start. A goal is where a walk stops:
+-- { stops(step), looks(step): whether memory is to be compared, quiet: nothing is printed, finish(): what follows }.
 local breakpoint = require "apsis.debug.breakpoint"
+local checkpoints = require "apsis.debug.checkpoints"
 local expression = require "apsis.debug.expression"
+local json = require "apsis.json"
 local lines = require "apsis.core.line"
 local shown = require "apsis.debug.shown"
 local walks = require "apsis.debug.walk"
@@ -16,34 +19,42 @@ for _, name in ipairs(walks.hooks) do hooks[name] = true end
 
 -- new(open, options): open() -> walk | nil, message; options.json: each answer is a line of JSON.
 function console.new(open, options)
-  return setmetatable({ open = open, show = shown.new(options.json), breaks = {}, marks = {}, step = nil, walk = nil },
-    Console)
+  return setmetatable({ open = open, show = shown.new(options.json), breaks = {}, marks = {}, step = nil, walk = nil,
+    points = checkpoints.new(), began = 0, goal = nil, woken = false }, Console)
 end
 
 local NESTED <const> = 20 -- steps that may end within another
 
 local function always() return true end
+local function never() return false end
+
+local function break_at(self, text)
+  local one, message = breakpoint.new(text, hooks, lines.status_of)
+  if one then table.insert(self.breaks, one) end
+  return one, message
+end
 
 -- ---- going ----
 
--- Goes on until stops(step); prints where that is. quiet: only if it is not reached. Whether it was.
-local function go(self, stops, looks, quiet)
-  local reached = false
+-- Goes on to a goal; prints where that is. The goal is another one if this process was woken meanwhile.
+local function go(self, goal)
+  self.goal, self.reached = goal, false
   local step, message = self.walk:go(function(step)
     self.marks[step.number] = step.experiment
-    reached = stops(step)
-    return reached
-  end, looks)
+    self.reached = self.goal.stops(step)
+    return self.reached
+  end, function(step) return self.goal.looks(step) end)
   self.step = step or not message and self.walk.last or self.step
-  if step and (reached or step.failed) then
-    if not quiet or step.failed then self.show:step(step) end
+  if step and (self.reached or step.failed) then
+    if not self.goal.quiet or step.failed then self.show:step(step) end
   elseif step then self.show:note("interrupted", step)
   elseif message then self.show:wrong(message)
   else
     self.show:note(("the journal ends here, after %d lines and %d steps"):format(self.walk.engine.history.count,
       self.walk.count), self.step)
   end
-  return reached
+  if self.reached and self.goal.finish then return self.goal.finish() end
+  return self.reached
 end
 
 local function ended(self)
@@ -53,33 +64,96 @@ local function ended(self)
   return true
 end
 
--- Goes to a step by its number, from the start if it is behind.
+-- A breakpoint that stops at a step; nil: none does.
+local function hit(self, step)
+  local found
+  for index, one in ipairs(self.breaks) do
+    local fine = not one.problem
+    if one:matches(step, self.marks[step.number - 1]) then found = found or index end
+    if fine and one.problem and not self.goal.quiet then self.show:failing(index, one.problem, step) end
+  end
+  return found
+end
+
+-- Goals that a process that is woken can be given: goals[kind](self, number).
+local goals = {}
+
+local open_walk
+
+-- Goes to what is behind: from the newest checkpoint before it, which takes this process's place, or from the start.
+local function go_again(self, kind, number, point)
+  if point then
+    local texts = {}
+    for index, one in ipairs(self.breaks) do texts[index] = one.text end
+    self.points:wake(point, { kind = kind, number = number, again = self.again, breaks = json.array(texts) })
+  end
+  local ok, message = open_walk(self)
+  if not ok then return self.show:wrong(message) end
+  return go(self, goals[kind](self, number))
+end
+
+-- Between two steps: a checkpoint may be left; in the process that is woken there: its goal.
+local function pause(self)
+  local wish = self.points:leave(self.walk.count, self.walk.highest)
+  if not wish then return end
+  self.walk:woken()
+  self.woken, self.began, self.again, self.breaks = true, self.walk.count, wish.again, {}
+  for _, text in ipairs(wish.breaks) do break_at(self, text) end
+  self.goal, self.reached = goals[wish.kind](self, wish.number), false
+end
+
+-- The walk from its start, with the strategy's file as it is now. true | nil, message.
+function open_walk(self)
+  local again, message = self.open()
+  if not again then return nil, message end
+  if self.walk then self.walk:close() end
+  self.walk, self.began = again, 0
+  function again.between() return pause(self) end
+  return true
+end
+
+-- Goes to a step by its number.
 local function go_to(self, number)
   if number < 1 then number = 1 end
-  if self.walk.ended or self.step and number <= self.step.number then
-    local again, message = self.open()
-    if not again then return self.show:wrong(message) end
-    self.walk:close()
-    self.walk = again
+  local point = self.points:before("steps", number)
+  if self.walk.ended or self.step and number <= self.step.number or point and point.steps > self.walk.count then
+    return go_again(self, "step", number, point)
   end
-  return go(self, function(step) return step.number == number end, function()
-    return self.walk.count + NESTED >= number
-  end)
+  return go(self, goals.step(self, number))
+end
+
+function goals.step(self, number)
+  return { stops = function(step) return step.number == number end,
+    looks = function() return self.walk.count + NESTED >= number end }
+end
+
+function goals.experiment(_, number)
+  local function is_it(step) return step.experiment == number end
+  return { stops = is_it, looks = is_it }
+end
+
+-- The last breakpoint before a step: from each checkpoint on, the newest first.
+function goals.hit(self, before)
+  local last
+  local goal = { quiet = true, looks = never }
+  function goal.stops(step)
+    if step.number < before and hit(self, step) then last = step.number end
+    return step.number >= before
+  end
+  function goal.finish()
+    if not last and self.began > 0 then
+      return go_again(self, "hit", self.began + 1, self.points:before("steps", self.began))
+    end
+    if not last then self.show:note "no breakpoint before this step: this is the first" end
+    return go_to(self, last or 1)
+  end
+  return goal
 end
 
 -- The first step of the stretch of one experiment that a step belongs to.
 local function first_of(self, number)
   while self.marks[number - 1] == self.marks[number] and number > 1 do number = number - 1 end
   return number
-end
-
--- A breakpoint that stops at a step; nil: none does.
-local function hit(self, step)
-  local found
-  for index, one in ipairs(self.breaks) do
-    if one:matches(step, self.marks[step.number - 1]) then found = found or index end
-  end
-  return found
 end
 
 local function may_hit(self)
@@ -103,21 +177,21 @@ function commands.s(self, rest)
   local count = count_of(rest)
   if not count or count < 1 then return self.show:wrong "s N: N is a number of steps, from 1 on" end
   if ended(self) then return end
-  go(self, function()
+  go(self, { stops = function()
     count = count - 1
     return count == 0
-  end, always)
+  end, looks = always })
 end
 
 function commands.n(self)
   if ended(self) then return end
   local experiment = self.step and self.step.experiment
-  go(self, function(step) return step.experiment ~= experiment end, always)
+  go(self, { stops = function(step) return step.experiment ~= experiment end, looks = always })
 end
 
 function commands.c(self)
   if ended(self) then return end
-  go(self, function(step) return hit(self, step) ~= nil end, may_hit(self))
+  go(self, { stops = function(step) return hit(self, step) ~= nil end, looks = may_hit(self) })
 end
 
 function commands.r(self, rest)
@@ -134,16 +208,7 @@ function commands.rn(self)
 end
 
 function commands.rc(self)
-  local before, again, message = self.step.number, self.open()
-  if not again then return self.show:wrong(message) end
-  local last
-  again:go(function(step)
-    if step.number < before and hit(self, step) then last = step.number end
-    return step.number >= before
-  end)
-  again:close()
-  if not last then self.show:note "no breakpoint before this step: this is the first" end
-  go_to(self, last or 1)
+  go_again(self, "hit", self.step.number, self.points:before("steps", self.step.number - 1))
 end
 
 function commands.g(self, rest)
@@ -152,26 +217,23 @@ function commands.g(self, rest)
   for number = 1, #self.marks do
     if self.marks[number] == wanted then return go_to(self, number) end
   end
-  if ended(self) then return end
-  local function is_it(step) return step.experiment == wanted end
-  return go(self, is_it, is_it)
+  local point = self.points:before("highest", wanted)
+  if point and point.steps > self.walk.count then return go_again(self, "experiment", wanted, point) end
+  if not ended(self) then go(self, goals.experiment(self, wanted)) end
 end
 
 function commands.f(self)
-  local again, message = self.open()
-  if not again then return self.show:wrong(message) end
-  self.walk:close()
-  self.walk, self.marks = again, {}
-  local experiment = self.step.experiment
-  local function is_it(step) return step.experiment == experiment end
-  go(self, is_it, is_it)
+  local ok, message = open_walk(self)
+  if not ok then return self.show:wrong(message) end
+  self.points:clear()
+  self.marks = {}
+  go(self, goals.experiment(self, self.step.experiment))
 end
 
 function commands.b(self, rest)
   if rest == "" then return self.show:breaks(self.breaks) end
-  local one, message = breakpoint.new(rest, hooks, lines.status_of)
+  local one, message = break_at(self, rest)
   if not one then return self.show:wrong(message) end
-  table.insert(self.breaks, one)
   self.show:breaks { [#self.breaks] = one }
 end
 
@@ -219,11 +281,10 @@ end
 
 -- Opens the walk and goes to its first step, or to the first of an experiment. Whether it came there; nil, message.
 function Console:start(experiment)
-  local message
-  self.walk, message = self.open()
-  if not self.walk then return nil, message end
+  local ok, message = open_walk(self)
+  if not ok then return nil, message end
   local function is_it(step) return not experiment or step.experiment == experiment end
-  return go(self, is_it, is_it)
+  return go(self, { stops = is_it, looks = is_it }) or self.woken
 end
 
 return console

@@ -4,8 +4,11 @@ local contract = require "apsis.core.strategy"
 local guard = require "apsis.guard"
 local sandbox = require "apsis.core.sandbox"
 local steps = require "apsis.debug.step"
+local wait = require "apsis.wait"
 
 local expression = {}
+
+local LOOK <const> = 100000 -- instructions, between two looks for Ctrl-C
 
 -- A local of the strategy's file that one of its hooks uses, this step's first: true and its value.
 local function local_of(step, wanted)
@@ -43,7 +46,12 @@ function expression.new(text)
   if not chunk then return nil, (message:gsub("^.-:%d+: ", "", 1)) end
   return function(at)
     step = at
+    local before = wait.interrupts()
+    debug.sethook(function()
+      if wait.interrupts() > before then error("ended by Ctrl-C", 0) end
+    end, "", LOOK)
     local found = table.pack(guard.call(chunk))
+    debug.sethook()
     if not found[1] then return false, (found[2]:gsub("\nstack traceback:.*$", ""):gsub("^[^\n]-:%d+: ", "", 1)) end
     return table.unpack(found, 1, found.n)
   end

@@ -52,6 +52,12 @@ end
 
 function Shown:wrong(text) answer(self, "error", text) end
 
+-- A breakpoint's expression failed at a step, for the first time.
+function Shown:failing(number, problem, step)
+  local text = "breakpoint %d fails at step %d, %s, and so does not stop there: %s"
+  self:note(text:format(number, step.number, step.hook, problem))
+end
+
 function Shown:help() answer(self, "help", help) end
 
 -- Breakpoints by number.

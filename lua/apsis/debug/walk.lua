@@ -30,6 +30,7 @@ end
 local function finish(self, step, ...)
   step.returned, self.count = table.pack(...), self.count + 1
   step.number, self.open, self.last = self.count, step.outer, step
+  self.highest = math.max(self.highest, step.experiment)
   if self.stops(step) or wait.interrupts() > self.interrupts then coroutine.yield(step) end
   return ...
 end
@@ -53,6 +54,7 @@ local function at_line(self, record)
   local step = begin(self, self.strategy, "line", nil, run, record)
   step.recorded = recorded_otherwise(self, record)
   finish(self, step)
+  self.between()
 end
 
 -- What `prepare` of contract.load is given.
@@ -60,16 +62,20 @@ local function prepare_of(self)
   return observe.printing(function(text) note_printed(self, text) end)
 end
 
+local function nothing() end
+
 -- new(held, open): held: redecide's walk; open(prepare) -> engine, or nil, message: with the strategy loaded. A walk |
--- nil, message.
+-- nil, message. Its `between` is called before the first step and after each line; highest: the newest experiment.
 function walk.new(held, open)
-  local self = setmetatable({ held = held, count = 0, early = {}, interrupts = wait.interrupts() }, Walk)
+  local self = setmetatable({ held = held, count = 0, highest = -1, early = {}, interrupts = wait.interrupts(),
+    between = nothing }, Walk)
   local engine, message = open(prepare_of(self))
   if not engine then return nil, message end
   self.engine, self.strategy = engine, engine.strategy
   engine.world.log = function(_, _, text) note_printed(self, text .. "\n") end
   self.bodies = observe.hooks(self.strategy, function(...) return around(self, ...) end)
   self.task = coroutine.create(function()
+    self.between()
     return nil, select(2, held:run(engine, function(record) at_line(self, record) end))
   end)
   return self
@@ -87,12 +93,22 @@ local function failed_step(self, message)
   return step
 end
 
+local LOOK <const> = 100000 -- instructions
+
+-- From here on Ctrl-C ends a hook that runs, wherever it is; between two steps the walk stops by itself.
+local function end_by_interrupt(self)
+  debug.sethook(self.task, function()
+    if self.open and self.open.body and wait.interrupts() > self.interrupts then error("ended by Ctrl-C", 2) end
+  end, "", LOOK)
+end
+
 -- Goes on until stops(step) is true after a step; looks(step), asked before it: whether memory is to be compared.
 -- Returns the step, which failed if it has `failed`; nil at the end of the journal, whose last step is self.last; nil
 -- and why the walk cannot go on.
 function Walk:go(stops, looks)
   if self.ended then return nil end
   self.stops, self.looks, self.interrupts = stops, looks or never, wait.interrupts()
+  end_by_interrupt(self)
   local ok, step, message = guard.resume(self.task)
   if not ok then
     if type(step) == "table" then step = step.message end
@@ -106,6 +122,12 @@ function Walk:go(stops, looks)
     shown.wrong = steps.problem(shown, self.engine.history)
   end
   return step, message
+end
+
+-- In a copy of the process: Ctrl-C of the time before counts no more, and files are read by its own descriptors.
+function Walk:woken()
+  self.interrupts = wait.interrupts()
+  if self.held.source.reopen then self.held.source:reopen() end
 end
 
 function Walk:close()
