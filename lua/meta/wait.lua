@@ -55,7 +55,8 @@ function wait.time() end
 ---@return string? name of the newest, such as "SIGINT"
 function wait.interrupts() end
 
----From now on SIGINT, SIGTERM and SIGHUP are counted and end a wait, not the program; SIGPIPE is ignored. Idempotent.
+---From now on SIGINT, SIGTERM and SIGHUP are counted and end a wait, not the program; SIGPIPE is ignored. After the
+---second one the program ends within 5 s all the same; called again, those before do not count for that any more.
 ---@return true? trapped nil: no descriptor was free
 ---@return string? message
 ---@return string? code

@@ -15,7 +15,7 @@
 #include "base/sys.h"
 
 static int signal_pipe[2] = {-1, -1};
-static volatile sig_atomic_t signal_count, signal_last;
+static volatile sig_atomic_t signal_count, signal_last, signal_row; /* row: since the program last trapped them */
 
 enum { SOON_S = 5, INTERRUPTED = 130 };
 
@@ -35,7 +35,7 @@ static void on_signal(int signal)
     int saved = errno;
     signal_count++;
     signal_last = signal;
-    if (signal_count == 2)
+    if (++signal_row == 2)
         alarm(SOON_S);
     ssize_t written = write(signal_pipe[1], "", 1); /* a full pipe wakes the poll as well */
     (void)written;
@@ -44,8 +44,11 @@ static void on_signal(int signal)
 
 int ap_wait_signals(struct ap_err *err)
 {
-    if (signal_pipe[0] >= 0)
+    if (signal_pipe[0] >= 0) {
+        signal_row = 0;
+        alarm(0);
         return 0;
+    }
     if (pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         return ap_err_errno(err, errno, "trapping signals");
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};

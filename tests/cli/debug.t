@@ -89,10 +89,41 @@ is "a Lua expression, and several conditions at once" "$(heads)" "0init 2learn 4
 debug 'b if candidate.value > 4\nc\nb\nb if )\nb akcept\nb accept kept\n' --strategy mine.lua
 item "an expression that fails is not true, and is reported"
 is "it stops where it is true" "$(heads)" "0init 5accept "
+is "the first failure is reported where it happens, once" "$(printf '%s\n' "$out" | grep '^breakpoint 1 fails' | cut -d: -f1)" \
+    "breakpoint 1 fails at step 2, learn, and so does not stop there"
 line "the list shows the failure" "$out" "^breakpoint 1: if candidate.value > 4 \(not true where it failed: .*candidate"
 line "what is no expression" "$out" "^no Lua expression: \): "
 line "what is no hook" "$out" '^"akcept" is no hook, experiment or outcome; did you mean "accept"\?'
 line "what can never be" "$out" "^an outcome is known once the line is there: b learn kept, or b kept"
+end_item
+
+# Ctrl-C ends a hook that runs, and the hook alone; so it does an expression. It may come a hundred times in a session.
+cat >endless.lua <<'LUA'
+return { plan = function(run)
+  while run.experiment == 2 do local _ = 1 end
+  return { parents = { run.best } }
+end }
+LUA
+mkfifo "$T/interrupted"
+"$APSIS" debug --strategy endless.lua <"$T/interrupted" >"$T/.out" 2>"$T/.err" &
+debugger=$!
+exec 3>"$T/interrupted"
+answered() { for _ in $(seq 200); do grep -q "$1" "$T/.out" && return; sleep 0.05; done; return 1; }
+interrupted() { for _ in $(seq 100); do kill -INT "$debugger" $(pgrep -P "$debugger"); sleep 0.2; grep -q "$1" "$T/.out" && return; done; return 1; }
+printf 'first\nb halt 3\nc\n' >&3
+answered 'first'
+sleep 0.3
+item "Ctrl-C ends a hook that does not end"
+ok "it is a failed step" interrupted 'failed .*endless.lua:2: ended by Ctrl-C'
+printf 'r\np (function() while true do end end)()\n' >&3
+answered 'experiment 2: halt'
+sleep 0.3
+ok "and an expression" interrupted '^ended by Ctrl-C'
+printf 'p 6 * 7\n' >&3
+ok "and the session goes on" answered '^42$'
+exec 3>&-
+wait "$debugger"
+is "to its end" $? 0
 end_item
 
 debug 'g 4\np run.best.value, run.experiment\np run.memory.tries\np seen\np memory.tries.kept = 3\np nothing.at.all\nm\nl\np run.memory.x\n' --strategy mine.lua

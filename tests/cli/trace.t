@@ -40,6 +40,9 @@ end_item
 apsis replay --strategy hillclimb --trace t.jsonl
 is "replay --trace, with the hooks that a replay asks; the file is written anew" "$code $(values t.jsonl hook)" \
     "0 halt plan accept halt plan accept halt plan halt "
+apsis replay --trace t.jsonl
+is "without another strategy, the manifest's own is asked" "$code $(values t.jsonl hook)" \
+    "0 halt plan accept halt plan accept halt plan halt "
 apsis lab mine.lua --world onemax:n=10 --seeds 2 --evaluations 3 --trace t.jsonl -q
 item "lab --trace"
 is "each trial of it, in order" "$code $(values t.jsonl seed | tr ' ' '\n' | uniq -c | sed 's/^ *[0-9]* //' | tr '\n' ' ' | sed 's/ *$//')" "0 1 2"

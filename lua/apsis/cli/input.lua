@@ -27,6 +27,7 @@ function input.line(prompt)
   local count, name = wait.interrupts()
   if count > 0 and name == "SIGINT" and count ~= input.seen then
     input.seen = count
+    wait.trap() -- it was answered: the next one is a first one
     return false
   end
   return nil

@@ -16,6 +16,7 @@ function room.options(command, parser)
     end)
     :action(function(args, _, path)
       args.trace = path
+      args.all_hooks = command == "replay" -- without another strategy, the manifest's own is asked what it decides
       if command == "lab" then args.jobs = args.jobs or 1 end
     end)
 end

@@ -161,7 +161,7 @@ function replay.run(args)
   if args.at and args.check then return 2, "--at and --check: one or the other" end
   local self, message, code = recorded.open(args)
   if not self then return code, message end
-  local others = not args.at and not args.check and (args.strategy or #(args.set or {}) > 0)
+  local others = not args.at and not args.check and (args.strategy or #(args.set or {}) > 0 or args.all_hooks)
   if others and not rooms.has "replay" then
     return 2, "--strategy, --set: this apsis is built without lua/apsis/lab, which replays another strategy; --check "
       .. "and --at are here"
