@@ -14,4 +14,10 @@ function room.replay(session, args, open_fold) return require("apsis.lab.redecid
 -- Another strategy's decisions on a recorded journal, with its proposals held fixed.
 function room.redecide(source) return require("apsis.lab.redecide").new(source, 1, true) end
 
+-- A world to be stepped through instead of a recorded run.
+function room.play(args)
+  local play, message = require("apsis.lab.play").new(args)
+  return play or false, message
+end
+
 return room

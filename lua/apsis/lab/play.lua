@@ -1,0 +1,64 @@
+-- play: a world played through with a strategy, and its decisions again, hook by hook: what `apsis debug --world` steps
+-- through. Each time it is played, the strategy's file is read anew, so that all is what that file does.
+local again = require "apsis.lab.check.again"
+local campaign = require "apsis.lab.campaign"
+local common = require "apsis.cli.common"
+local contract = require "apsis.core.strategy"
+local definition = require "apsis.lab.definition"
+local redecide = require "apsis.lab.redecide"
+local trial = require "apsis.lab.trial"
+
+local play = {}
+
+local function options_of(texts)
+  local options = {}
+  for _, text in ipairs(texts or {}) do
+    local key, value = text:match "^([%w_]+)=(.*)$"
+    if not key then return nil, ("--set: %q is not KEY=VALUE"):format(text) end
+    options[key] = common.value_of(value)
+  end
+  return options
+end
+
+-- The play as a recorded journal: redecide's walk, and open(prepare) -> engine | nil, message for it. nil, message.
+-- quiet: the `prepare` of contract.load for the play itself.
+local function played(spec, quiet)
+  local engine, message
+  local function load(prepare)
+    local use = { use = spec.use, options = spec.options, dir = ".", prepare = prepare }
+    return contract.load(use)
+  end
+  local strategy, ran
+  strategy, message = load(quiet)
+  if not strategy then return nil, message end
+  local one = { loaded = strategy, definition = spec.definition, seed = spec.seed, evaluations = spec.evaluations,
+    journal = again.journal() }
+  engine, message = trial.open(one)
+  if not engine then return nil, message end
+  ran, message = trial.run(one, engine)
+  if not ran and #engine.journal.texts == 0 then return nil, message end
+  local held = redecide.new(engine.journal, 1, true)
+  return held, function(prepare)
+    local fresh, wrong = load(prepare)
+    if not fresh then return nil, wrong end
+    local fold
+    fold, wrong = trial.open { loaded = fresh, definition = spec.definition, seed = spec.seed,
+      evaluations = spec.evaluations, journal = held.journal }
+    if fold then fold.world.genomes, fold.world.truths = engine.world.genomes, engine.world.truths end
+    return fold, wrong
+  end
+end
+
+-- new{ world, strategy, set, seed, evaluations }, as the user gave them -> a function that plays, as played(quiet); nil,
+-- message.
+function play.new(args)
+  local spec, message = { use = args.strategy, seed = args.seed, evaluations = args.evaluations }, nil
+  spec.options, message = options_of(args.set)
+  if not spec.options then return nil, message end
+  spec.definition, message = definition.load(args.world)
+  if not spec.definition then return nil, ("--world: %s (`apsis lab --worlds` lists them)"):format(message) end
+  campaign.limit_hooks()
+  return function(quiet) return played(spec, quiet) end
+end
+
+return play
