@@ -3,7 +3,6 @@
 local again = require "apsis.lab.check.again"
 local campaign = require "apsis.lab.campaign"
 local common = require "apsis.cli.common"
-local contract = require "apsis.core.strategy"
 local definition = require "apsis.lab.definition"
 local redecide = require "apsis.lab.redecide"
 local trial = require "apsis.lab.trial"
@@ -23,27 +22,17 @@ end
 -- The play as a recorded journal: redecide's walk, and open(prepare) -> engine | nil, message for it. nil, message.
 -- quiet: the `prepare` of contract.load for the play itself.
 local function played(spec, quiet)
-  local engine, message
-  local function load(prepare)
-    local use = { use = spec.use, options = spec.options, dir = ".", prepare = prepare }
-    return contract.load(use)
+  local function open(prepare, journal)
+    return trial.open { strategy = { use = spec.use, options = spec.options, dir = ".", prepare = prepare },
+      definition = spec.definition, seed = spec.seed, evaluations = spec.evaluations, journal = journal }
   end
-  local strategy, ran
-  strategy, message = load(quiet)
-  if not strategy then return nil, message end
-  local one = { loaded = strategy, definition = spec.definition, seed = spec.seed, evaluations = spec.evaluations,
-    journal = again.journal() }
-  engine, message = trial.open(one)
+  local engine, message = open(quiet, again.journal())
   if not engine then return nil, message end
-  ran, message = trial.run(one, engine)
-  if not ran and #engine.journal.texts == 0 then return nil, message end
+  local _, why = trial.run(spec, engine) -- where the strategy failed, the walk shows it
+  if #engine.journal.texts == 0 then return nil, why end
   local held = redecide.new(engine.journal, 1, true)
   return held, function(prepare)
-    local fresh, wrong = load(prepare)
-    if not fresh then return nil, wrong end
-    local fold
-    fold, wrong = trial.open { loaded = fresh, definition = spec.definition, seed = spec.seed,
-      evaluations = spec.evaluations, journal = held.journal }
+    local fold, wrong = open(prepare, held.journal)
     if fold then fold.world.genomes, fold.world.truths = engine.world.genomes, engine.world.truths end
     return fold, wrong
   end
@@ -52,9 +41,9 @@ end
 -- new{ world, strategy, set, seed, evaluations }, as the user gave them -> a function that plays, as played(quiet); nil,
 -- message.
 function play.new(args)
-  local spec, message = { use = args.strategy, seed = args.seed, evaluations = args.evaluations }, nil
-  spec.options, message = options_of(args.set)
-  if not spec.options then return nil, message end
+  local options, message = options_of(args.set)
+  if not options then return nil, message end
+  local spec = { use = args.strategy, options = options, seed = args.seed, evaluations = args.evaluations }
   spec.definition, message = definition.load(args.world)
   if not spec.definition then return nil, ("--world: %s (`apsis lab --worlds` lists them)"):format(message) end
   campaign.limit_hooks()

@@ -1,4 +1,4 @@
--- debug: steps through a recorded journal, or a run in a world, with a strategy: each hook, what it was given, returned, remembered, printed.
+-- debug: steps through a recorded run, or one in a world: each hook, what it was given, returned, remembered, printed.
 local common = require "apsis.cli.common"
 local consoles = require "apsis.debug.console"
 local input = require "apsis.cli.input"
@@ -80,7 +80,8 @@ function debugging.run(args)
   end
   local open, message, code = opener_of(args)
   if not open then return code, message end
-  local console, ok = consoles.new(open, { json = args.json }), nil
+  local console = consoles.new(open, { json = args.json })
+  local ok
   ok, message = console:start(args.at)
   if message then return 2, message end
   if not console.step then return 3, "no experiments yet: run `apsis run` first" end
