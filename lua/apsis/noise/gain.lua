@@ -2,7 +2,7 @@
 -- original, in random order within each pair, so that slow drift cancels. A part of apsis.acceptance.
 local direction = require "apsis.direction"
 local stats = require "apsis.stats"
-local student = require "apsis.noise.student"
+local student = require "apsis.stats.student"
 
 local gain = {}
 

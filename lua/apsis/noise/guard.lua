@@ -3,7 +3,7 @@
 -- A part of apsis.acceptance, called by core/guards; measures nothing itself.
 local confirm = require "apsis.noise.labels"
 local stats = require "apsis.stats"
-local student = require "apsis.noise.student"
+local student = require "apsis.stats.student"
 
 local guard = {}
 

@@ -9,7 +9,7 @@ local json = require "apsis.json"
 local noisy = require "noisy"
 local random = require "apsis.random"
 local in_words = require("apsis.noise.gain").text
-local student = require "apsis.noise.student"
+local student = require "apsis.stats.student"
 local tap = require "tap"
 local test, equal, matches, raises = tap.test, tap.equal, tap.matches, tap.raises
 

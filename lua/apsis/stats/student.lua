@@ -1,5 +1,5 @@
--- student: Student's t distribution for whole degrees of freedom. A part of apsis.acceptance, for the interval of a
--- gain.
+-- student: Student's t distribution for whole degrees of freedom. A part of apsis.stats, for what is worked out from a
+-- few values.
 local student = {}
 
 local HALVINGS = 80
