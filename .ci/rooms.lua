@@ -4,10 +4,10 @@ local fs = require "apsis.fs"
 
 -- Rooms from the bottom up. A file may include or require its own room and the rooms of lower rows. FEATURES is the row
 -- of all rooms of lua/apsis that are not named here.
-local FEATURES = 6
+local FEATURES = 7
 local order = {
   c = { "base", "wait terminal standby codec metric random state git cage", "proc http server worktree", "host" },
-  lua = { "library", "core", "project", "live", "cli", "", "strategies" },
+  lua = { "library", "core", "project", "live", "view", "cli", "", "strategies" },
 }
 -- Doors: public names in the library that open a feature room.
 local doors = { ["lua/apsis/acceptance.lua"] = true, ["lua/apsis/fitness.lua"] = true }

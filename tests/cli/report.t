@@ -285,6 +285,9 @@ like "a change of the journal stands on the page" "$(of_page altered.html 'd["te
 unlike "of others it does not" "$(of_page run.html 'd["text"]')" "Altered"
 like "how much was gained" "$(of_page run.html 'd["text"]')" "\+12 against the baseline's 0, in 12 experiments"
 like "and each step of it" "$(of_page run.html 'd["text"]')" $'\nc0012[^\n]*\n\\+1, 8.{1,2}% of the gain, to 12\n'
+like "who proposed what was kept, over the run" "$(of_page run.html \
+    '[row for name, rows in d["tables"] if name == "Kept by operator" for row in rows]')" "^\\[\\['exploitation', '12', '12', '100.*%', ''\\]\\]\$"
+like "what to know before believing it" "$(of_page run.html 'd["text"]')" "Trust.*sandbox"
 is "an empty page has no chart" "$(of_page empty.html 'd["canvases"], d["trees"]')" "([], [])"
 like "and says why" "$(of_page empty.html 'd["text"]')" "No experiments yet"
 is "a baseline is a tree of one" "$(of_page baseline.html 'd["trees"]')" "[1]"

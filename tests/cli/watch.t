@@ -86,6 +86,14 @@ press q
 sees "back" 'where it starts$'
 end_item
 
+item "the search: what was kept by operator, in all and over the run; what failed, counted"
+press 4
+kept=$("$APSIS" log --json | grep -c '"outcome":"kept"')
+sees "by operator" "^exploitation +$kept of 5 +[0-9]+ % +[^ ]+$"
+sees "tried before" '^tried before  0 duplicates \(0 % of 5 candidates\), 0 without a change$'
+sees "failures" '^failures  0 in all$'
+end_item
+
 item "another size: the screen follows"
 press 1
 tmux -L "watch$terminals" resize-window -x 200 -y 60
@@ -243,7 +251,7 @@ is "the exit" "$(cat "$T/piped") $(cat "$T/err")" "141 "
 touch "$T/hold"
 "$APSIS" run -q --iterations 3 >/dev/null 2>&1 &
 run=$!
-wait_for "the run" test -e .apsis/lock
+wait_for "the run" sh -c "'$APSIS' status | grep -q '^loop: *running'"
 { "$APSIS" watch --plain; echo $? >"$T/piped"; } 2>"$T/err" | head -n 1 >/dev/null
 is "beside a run as well, without waiting for its end" "$(cat "$T/piped") $(kill -0 $run && echo runs)" "141 runs"
 rm "$T/hold"

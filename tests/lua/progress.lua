@@ -11,16 +11,17 @@ local function contains(text, part)
 end
 
 -- An engine with a best, and what is left of its budget.
-local function engine(left, spent)
+local function engine(left, spent, done)
   return { metric = direction.new { name = "time", direction = "lower" },
-    history = { best = { id = "c0007", value = 18142 }, baseline = { id = "c0000", value = 148654 } },
+    history = { best = { id = "c0007", value = 18142 }, baseline = { id = "c0000", value = 148654 },
+      outcomes = { kept = 4 }, run_totals = { iterations = done or 30 } },
     budget = { left = function(_, kind) return (left or {})[kind] or math.huge end,
-      spent = function(_, kind) return (spent or {})[kind] or 0 end } }
+      spent = function(_, kind) return (spent or { minutes = 1 })[kind] or 0 end } }
 end
 
 local function line(flying)
   local made = progress.new { quiet = true }
-  made.unit, made.utf8, made.began, made.done, made.kept = "us", true, made.began - 60, 30, 4
+  made.unit, made.utf8, made.began = "us", true, made.began - 60
   made.bests = { 148654, 90000, 18142 }
   for number, phase in pairs(flying or {}) do
     made.flying[number] = { number = number, phase = phase, since = made.began + 46 }
@@ -28,7 +29,7 @@ local function line(flying)
   return made
 end
 
-local rich = engine({ iterations = 15 }, { usd = 0.42, tokens = 12300 })
+local rich = engine({ iterations = 15 }, { usd = 0.42, tokens = 12300, minutes = 1 })
 
 tap.test("all of it, where there is room", function()
   equal(line { [31] = "APPLY_CHANGE" }:lines(rich, 200), { "1:00  experiment 31 proposing 0:14  best 18142 us (c0007, "
@@ -77,8 +78,8 @@ end)
 
 tap.test("what is in flight is still to be done, and the time left runs down between two results", function()
   local made = line { [31] = "VERIFY", [32] = "VERIFY" }
-  made.newest, made.done = made.began + 50.5, 5
-  contains(made:lines(engine { iterations = 0 }, 200)[1], "4 kept  0:10 left")
+  made.newest = made.began + 50.5
+  contains(made:lines(engine({ iterations = 0 }, nil, 5), 200)[1], "4 kept  0:10 left")
 end)
 
 tap.test("a share is shown only where the baseline is positive, and a rate where nothing limits the run", function()

@@ -6,6 +6,8 @@ local columns = require "apsis.cli.columns"
 local direction = require "apsis.direction"
 local host = require "apsis.host"
 local ids = require "apsis.core.line"
+local paces = require "apsis.view.pace"
+local plain = require "apsis.project.plain"
 local terminal = require "apsis.cli.terminal"
 local wait = require "apsis.wait"
 
@@ -28,8 +30,11 @@ function progress.new(options)
   local in_ci = (os.getenv "CI" or "") ~= "" and os.getenv "CI" ~= "false"
   local shows = host.isatty(2) and os.getenv "TERM" ~= "dumb" and not in_ci
   return setmetatable({ terminal = shows, quiet = options.quiet, utf8 = terminal.utf8(),
-    began = wait.now(), spoken = wait.now(), done = 0, kept = 0, bests = {}, drawn = 0, flying = {} }, Line)
+    began = wait.now(), spoken = wait.now(), done = 0, bests = {}, drawn = 0, flying = {} }, Line)
 end
+
+-- A bar for a share from 0 to 1.
+function progress.bar(share) return bars[1 + math.floor(math.max(0, math.min(share, 1)) * 7 + 0.5)] end
 
 -- The last bests as a sparkline, scaled to their range.
 function progress.sparkline(values)
@@ -39,8 +44,7 @@ function progress.sparkline(values)
   end
   local cells = {}
   for index, value in ipairs(values) do
-    local share = high > low and (value - low) / (high - low) or 0.5
-    cells[index] = bars[1 + math.floor(share * 7 + 0.5)]
+    cells[index] = progress.bar(high > low and (value - low) / (high - low) or 0.5)
   end
   return table.concat(cells)
 end
@@ -65,9 +69,11 @@ local function best_text(self, engine)
   if not (best and best.value) then return "no value yet" end
   local against = baseline and baseline.value and best ~= baseline and
     (direction.percent_text(best.value, baseline.value) or direction.delta_text(engine.metric:delta(best, baseline)))
-  return ("best %s%s (%s%s)"):format(progress.number(best.value), self.unit and " " .. self.unit or "", best.id,
+  return ("best %s%s (%s%s)"):format(progress.number(best.value), self.unit and " " .. plain.text(self.unit) or "", best.id,
     against and ", " .. against or "")
 end
+
+local function kept_text(engine) return ("%d kept"):format(engine.history.outcomes.kept or 0) end
 
 -- Experiments per second, for people.
 function progress.rate(rate)
@@ -76,13 +82,12 @@ end
 
 -- The rate until the newest result, or how long the budget may still take. What is in flight is not done yet.
 local function pace_text(self, engine, now, in_flight)
-  if self.done == 0 then return nil end
-  local newest = self.newest or now
-  local rate = self.done / math.max(newest - self.began, 1e-3)
-  local seconds = math.min(engine.budget:left "minutes" * 60,
-    (engine.budget:left "iterations" + in_flight) / rate - (now - newest))
+  local budget, since = engine.budget, now - (self.newest or now)
+  local rate, left = paces.of(engine.history.run_totals.iterations, budget:spent "minutes" * 60 - since,
+    { iterations = budget:left "iterations" + in_flight, minutes = math.huge })
+  local seconds = math.min(left and left - since or math.huge, budget:left "minutes" * 60)
   if seconds < math.huge then return seconds >= 1 and clock(seconds) .. " left" or nil end
-  return progress.rate(rate)
+  return rate and progress.rate(rate)
 end
 
 local function spend_text(engine)
@@ -142,7 +147,7 @@ function Line:lines(engine, width, rows)
   local first = self.noted or busy > 1 and ("%d experiments at a time"):format(busy)
     or flying[1] and doing_text(flying[1], now)
   local text, dropped = fitted({ { clock(now - self.began), CLOCK }, { first or "planning", 2 },
-    { best_text(self, engine), 1 }, { ("%d kept"):format(self.kept), 4 }, { pace_text(self, engine, now, busy), 3 },
+    { best_text(self, engine), 1 }, { kept_text(engine), 4 }, { pace_text(self, engine, now, busy), 3 },
     { spend_text(engine), 6 }, { spark, BARS } }, width)
   local lines = { text }
   for index = #dropped, 1, -1 do -- the clock and the bars mean nothing there
@@ -218,7 +223,7 @@ end
 -- Called after every journal line.
 function Line:update(engine, record, led)
   self.newest = wait.now()
-  self.done, self.kept = self.done + 1, self.kept + (record.outcome == "kept" and 1 or 0)
+  self.done = self.done + 1
   self.flying[record.experiment] = nil
   if led and record.value then
     table.insert(self.bests, record.value)
@@ -229,8 +234,8 @@ function Line:update(engine, record, led)
   if self.terminal then
     if self.engine and (now - self.spoken >= SOONEST_S or led) then draw(self) end
   elseif now - self.spoken >= (led and 1 or EVERY_S) or self.done == 1 then
-    io.stderr:write(("%s  experiment %d %s  %s  %d kept\n"):format(clock(now - self.began), record.experiment,
-      record.outcome, best_text(self, engine), self.kept))
+    io.stderr:write(("%s  experiment %d %s  %s  %s\n"):format(clock(now - self.began), record.experiment,
+      record.outcome, best_text(self, engine), kept_text(engine)))
     self.spoken = now
   end
 end

@@ -1,6 +1,6 @@
 -- steps: the way from the baseline to a candidate: the kept steps that gained something, in order. What lies between
--- two of them, steps without gain, belongs to the later one. Reads the history only. Called by the rooms deliver,
--- report and watch.
+-- two of them, steps without gain, belongs to the later one. Reads the history only. Called by the room deliver and by
+-- view.
 local steps = {}
 
 -- The candidate and its first parents, oldest first; the baseline, or the oldest that has a commit, comes first.

@@ -78,7 +78,7 @@ function numbers(values) {
 
 // Cells: a text, or { text, node, className }. A table scrolls in its box; on a phone, with `cards`, each row is a card
 // whose cells carry the column's `label` or text. Cards are blocks: only their roles keep them a table.
-function table(label, head, rows, { cards, className = "" }) {
+function table(label, head, rows, { cards, className = "" } = {}) {
   const role = name => (cards ? { role: name } : {});
   const cell = (content, index) => {
     const column = head[index], first = index === 0, attributes = role(first ? "rowheader" : "cell");

@@ -13,7 +13,7 @@ local LIBRARY = "lua/chart.js" -- embedded at build time, from a package
 
 local scripts = {
   lab = { "dom.js", "charts.js", "lab.js", "comparisons.js", "page.js" },
-  run = { "dom.js", "charts.js", "run.js", "path.js", "front.js", "lineage.js", "page.js" },
+  run = { "dom.js", "charts.js", "run.js", "path.js", "health.js", "front.js", "lineage.js", "page.js" },
 }
 
 local marked = getmetatable(json.array())

@@ -314,17 +314,6 @@ function outcomes(data) {
   }))));
 }
 
-function operators(data) {
-  const rows = list(data.operators).filter(row => row.count > 0);
-  if (rows.length === 0) return null;
-  const note = "The share of each operator's experiments that was kept.";
-  return figure("Operators", note, bars("Operators", rows.map(row => ({
-    name: row.name,
-    text: `${number(row.kept)} of ${number(row.count)}, ${percent(row.kept / row.count)}`,
-    parts: [ { share: row.kept / row.count, className: "fill0" } ]
-  }))));
-}
-
 const SPENDS = [
   [ "tokens", "Tokens", "tokens" ], [ "usd", "US dollars", "US dollars" ],
   [ "minutes", "Experiment time, all workers together", "minutes" ]
@@ -401,7 +390,8 @@ function build(page, data) {
   section(page, "best", "Candidates", pathFigure(data), picture(data), topTable(data), lineageFigure(data),
     rejectedTable(data));
   section(page, "grid", "Diversity", grid(data));
-  section(page, "outcomes", "Experiments", el("div", { class: "pair" }, outcomes(data), operators(data)));
+  section(page, "outcomes", "Experiments", el("div", { class: "pair" }, outcomes(data), trustFigure(data)));
+  section(page, "health", "Search health", ...healthFigures(data));
   const spent = spend(data);
   section(page, "spend", "Spend", spent.length > 0 && el("div", { class: "trio" }, ...spent));
 }

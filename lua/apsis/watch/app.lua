@@ -2,6 +2,7 @@
 -- the commands pause, resume and direct, and those that rooms add. Called by the command.
 local columns = require "apsis.cli.columns"
 local captured = require "apsis.watch.captured"
+local health = require "apsis.watch.health"
 local help = require "apsis.watch.help"
 local journal = require "apsis.watch.journal"
 local keys = require "apsis.watch.keys"
@@ -33,7 +34,7 @@ end
 local function begin(self)
   if self.opened == self.view.opened then return end
   self.opened, self.above = self.view.opened, {}
-  self.pages = { now, journal.new(self.view), path.new(self.view) }
+  self.pages = { now, journal.new(self.view), path.new(self.view), health.new(self.view) }
 end
 
 -- Shows a page above the others.
@@ -63,7 +64,7 @@ local function last_row(self)
     local chosen = #self.above == 0 and index == self.place
     row[#row + 1] = { (chosen and "[%d %s]" or " %d %s "):format(index, page.name), chosen and "reverse" or nil }
   end
-  row[#row + 1] = { "  / look for  p pause  d direct  ? help  q quit", "dim" }
+  row[#row + 1] = { " / find  p pause  d direct  ? help  q quit", "dim" }
   return row
 end
 

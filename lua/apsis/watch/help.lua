@@ -5,7 +5,7 @@ local show = require "apsis.cli.table"
 local help = { name = "help" }
 
 local rows = {
-  { "1 2 3", "now, journal, best path; Tab: the next of them" },
+  { "1 2 3 4", "now, journal, best path, search; Tab: the next of them" },
   { "up down", "move (also j and k); PgUp, PgDn, Space: by pages; Home, End (g, G): first, last" },
   { "Enter", "open a candidate; there Tab or left and right: facts, diff, log, prompt, answer" },
   { "/", "in the journal: show only lines that contain a text; Esc: all again" },

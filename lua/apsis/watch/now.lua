@@ -1,7 +1,6 @@
 -- now: the first screen: where the run stands, its curve, its workers, and what there is to doubt.
 local columns = require "apsis.cli.columns"
 local json = require "apsis.json"
-local near_miss = require "apsis.live.near_miss"
 local plot = require "apsis.watch.plot"
 local progress = require "apsis.cli.progress"
 local rooms = require "apsis.core.rooms"
@@ -16,23 +15,6 @@ local LABEL <const> = 10
 local LEAST_CURVE <const>, MOST_WORKERS <const> = 5, 8
 
 local function given(what) return what ~= nil and what ~= json.null and what or nil end
-
--- { label, text, doubt } of what a reader should know before believing the figures. doubt: something is wrong.
-function now.trust(view)
-  local facts, outcomes = view.facts, view.history.outcomes
-  local near, failed = given(facts.near_misses), outcomes.skipped_provider_failure or 0
-  local list = table.move(view.trust or {}, 1, #(view.trust or {}), 1, {})
-  local function doubt(label, text) list[#list + 1] = text and { label, text, true } or nil end
-  doubt("paused", facts.paused and not facts.running and "the next run waits; `apsis resume` goes on" or nil)
-  doubt("altered", given(facts.altered))
-  doubt("near miss", near and ("experiment %s, %s"):format(near.experiment, near_miss.at(near, show.line)))
-  doubt("measured", view.history.began > 1 and ("again: what is before experiment %d is not compared"):format(
-    view.history.baseline.experiment) or nil)
-  doubt("branch", given(facts.branch_left) and ("%s is left behind: %s"):format(facts.branch, facts.branch_left))
-  doubt("provider", failed > 0 and ("%d of %d experiments failed at the provider"):format(failed, facts.experiments)
-    or nil)
-  return list
-end
 
 local function labelled(label, text, colour)
   return { { ("%-" .. LABEL .. "s"):format(label), "dim" }, { show.line(text, 1000), colour } }
@@ -121,7 +103,7 @@ end
 
 local function trust_rows(view)
   local rows = {}
-  for index, fact in ipairs(now.trust(view)) do
+  for index, fact in ipairs(view:trust()) do
     rows[index] = labelled(fact[1], fact[2], fact[3] and "yellow" or nil)
   end
   return rows
@@ -151,7 +133,7 @@ function now.rows(_, app, width, height)
   local room = height - #rows - #trust - #workers - (#workers > 0 and 1 or 0) - 2
   if room >= LEAST_CURVE then
     rows[#rows + 1] = rule(("%d experiments, best so far"):format(view.facts.experiments), width)
-    local curve = plot.rows(view.curve, width, room, terminal.utf8())
+    local curve = plot.rows(view.fold.curve, width, room, terminal.utf8())
     for at = #curve + 1, room do curve[at] = at == 1 and "          nothing is measured yet" or "" end
     add(curve)
   end

@@ -1,11 +1,11 @@
 -- path: the screen of the best path: the steps from the baseline to the best as report and split have them, newest
 -- first, each with what it changed and its share of the gain.
 local list = require "apsis.watch.list"
+local paths = require "apsis.view.path"
 local progress = require "apsis.cli.progress"
 local show = require "apsis.cli.table"
-local steps = require "apsis.live.steps"
 
-local path = { name = "best path" }
+local path = { name = "path" }
 
 local Page = {}
 Page.__index = Page
@@ -26,10 +26,9 @@ local function find_steps(self)
   if best == self.best then return end
   self.best, self.steps = best, {}
   if not best then return end
-  local way, base = steps.of(history, best)
-  for index = #way, 1, -1 do self.steps[#self.steps + 1] = way[index] end
-  self.base = base
-  self.steps[#self.steps + 1] = { record = base, folded = {} }
+  local way, base = paths.of(self.view.reader.metric, history)
+  for index = #(way or {}), 1, -1 do self.steps[#self.steps + 1] = way[index] end
+  self.steps[#self.steps + 1] = { record = base or best, folded = {} }
 end
 
 function Page:count()
@@ -37,18 +36,11 @@ function Page:count()
   return #self.steps
 end
 
--- The share of the gain between baseline and best that a step made, in per cent: "+12 %".
-function path.share(metric, baseline, best, parent, step)
-  local whole, gained = metric:delta(best, baseline), metric:delta(step, parent)
-  if not whole or whole == 0 or not gained then return "" end
-  return ("%+.1f %%"):format(100 * gained / whole)
-end
-
 function Page:row(place)
-  local view, step = self.view, self.steps[place]
+  local step = self.steps[place]
   local record, folded = step.record, #step.folded
-  local share = step.from and path.share(view.reader.metric, self.base, self.best, step.from, record) or ""
-  local what = step.from and show.what(record, view.home) or "where it starts"
+  local share = step.share and ("%+.1f %%"):format(100 * step.share) or ""
+  local what = step.from and show.what(record, self.view.home) or "where it starts"
   if folded > 0 then
     what = ("%s (with %d step%s without gain before it)"):format(what, folded, folded == 1 and "" or "s")
   end

@@ -18,7 +18,7 @@ local function print_facts(view)
   local function add(form, ...) lines[#lines + 1] = form:format(...) end
   for _, fact in ipairs(now.facts(view)) do add("%s: %s", fact[1], fact[2]) end
   for _, slot in ipairs(view.facts.in_flight) do add("in flight: %s", (now.worker(slot):gsub("^ +", ""))) end
-  for _, fact in ipairs(now.trust(view)) do add("trust, %s%s: %s", fact[1], fact[3] and ", doubtful" or "", fact[2]) end
+  for _, fact in ipairs(view:trust()) do add("trust, %s%s: %s", fact[1], fact[3] and ", doubtful" or "", fact[2]) end
   for _, line in ipairs(lines) do
     if not say(line) then return nil end
   end

@@ -86,16 +86,17 @@ local function label(at, rows, low, high)
 end
 
 local function draw(curve, width, rows, fine)
-  local low, high = curve:range()
-  if not low or rows < 2 or width <= LABEL + 4 then return {} end
-  local drawn, count = canvas(width - LABEL - 1, rows, fine), #curve.points
+  local range, points = curve:range(), curve:points()
+  if not range or rows < 2 or width <= LABEL + 4 then return {} end
+  local drawn, count = canvas(width - LABEL - 1, rows, fine), #points
+  local low, high = range.low, range.high
   local function x(index) return (index - 1) * (drawn.width - 1) // math.max(count - 1, 1) end
   local function y(number)
     if high == low then return drawn.height // 2 end
     return math.floor((high - number) / (high - low) * (drawn.height - 1) + 0.5)
   end
-  draw_candidates(drawn, curve.points, x, y)
-  draw_best(drawn, curve.points, x, y)
+  draw_candidates(drawn, points, x, y)
+  draw_best(drawn, points, x, y)
   local list = {}
   for at = 0, rows - 1 do
     local spans = drawn:row(at)
@@ -108,8 +109,9 @@ end
 -- The rows of a curve, `rows` of them. fine: the terminal has braille. They are drawn again where there is a new point
 -- or a new best: in a long run not for each line.
 function plot.rows(curve, width, rows, fine)
-  local last = curve.points[#curve.points] or {}
-  local key = ("%d %d %d %s %s %s"):format(#curve.points, width, rows, fine, last.best, last.kept)
+  local points = curve:points()
+  local last = points[#points] or {}
+  local key = ("%d %d %d %s %s %s"):format(#points, width, rows, fine, last.best, last.kept)
   if key ~= curve.key then curve.key, curve.rows = key, draw(curve, width, rows, fine) end
   return table.move(curve.rows, 1, #curve.rows, 1, {})
 end

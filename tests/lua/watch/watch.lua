@@ -1,7 +1,7 @@
 -- watch: its parts that need no terminal: keys, the curve, what a screen lets through, the best path.
 local columns = require "apsis.cli.columns"
 local captured = require "apsis.watch.captured"
-local curves = require "apsis.watch.curve"
+local curves = require "apsis.view.curve"
 local keys = require "apsis.watch.keys"
 local lists = require "apsis.watch.list"
 local paths = require "apsis.watch.path"
@@ -42,7 +42,7 @@ end)
 
 -- A curve of `count` lines, of which the values fall.
 local function falling(count)
-  local curve = curves.new(1)
+  local curve = curves.new()
   for number = 1, count do
     local value = 1000 - number / 100
     curve:add(number % 10 == 1 and "kept" or "reverted_worse_metric", number % 7 > 0 and value or nil, value)
@@ -51,29 +51,29 @@ local function falling(count)
 end
 
 tap.test("a curve has a point for each line, and few of very many; none of the range is lost", function()
-  tap.equal(#falling(500).points, 500)
+  tap.equal(#falling(500):points(), 500)
   local long = falling(50000)
-  tap.equal(#long.points <= 1024 and #long.points >= 512, true, #long.points .. " points")
-  tap.equal(long.lines, 50000)
+  tap.equal(#long:points() <= 1024 and #long:points() >= 512, true, #long:points() .. " points")
+  tap.equal(long.series.lines, 50000)
   local low, high = math.huge, -math.huge
-  for _, point in ipairs(long.points) do
+  for _, point in ipairs(long:points()) do
     low, high = math.min(low, point.low or low), math.max(high, point.high or high)
   end
   tap.equal({ low, high }, { 500.0, 999.99 })
-  tap.equal(long.points[#long.points].best, 500.0)
+  tap.equal(long:points()[#long:points()].best, 500.0)
 end)
 
 tap.test("one far value does not hide the others, every best is in sight", function()
-  local curve = curves.new(1)
+  local curve = curves.new()
   curve:add("baseline", 10, 10)
   for number = 1, 40 do curve:add("reverted_worse_metric", 9 + number % 3, 10) end
   curve:add("reverted_worse_metric", 1e9, 10)
   curve:add("kept", -20, -20)
-  tap.equal({ curve:range() }, { -20, 11 })
+  tap.equal(curve:range(), { low = -20, high = 11 })
 end)
 
 tap.test("values that are no numbers are not drawn", function()
-  local curve = curves.new(1)
+  local curve = curves.new()
   for _, value in ipairs { 0 / 0, math.huge, -math.huge } do curve:add("reverted_worse_metric", value, value) end
   tap.equal(plots.rows(curve, 60, 8, false), {})
   curve:add("kept", 3, 3)
@@ -88,7 +88,7 @@ local function text_of(rows)
 end
 
 tap.test("a picture in ASCII: the best so far as a line, kept candidates and others as marks", function()
-  local curve = curves.new(1)
+  local curve = curves.new()
   curve:add("baseline", 10, 10)
   curve:add("reverted_worse_metric", 5, 10)
   curve:add("kept", 0, 0)
@@ -109,18 +109,6 @@ tap.test("a list keeps what is selected in sight, and stays within its ends", fu
   list:key "up"
   tap.equal(shown(), "> row 1")
   tap.equal(list:key "x", false)
-end)
-
-tap.test("a share of the gain has its sign whichever way is better; none where nothing was gained", function()
-  for _, toward in ipairs { "higher", "lower" } do
-    local sign = toward == "higher" and 1 or -1
-    local metric = require "apsis.direction".new { name = "x", direction = toward }
-    local function at(value) return { value = sign * value } end
-    tap.equal(paths.share(metric, at(10), at(20), at(10), at(15)), "+50.0 %")
-    tap.equal(paths.share(metric, at(10), at(20), at(15), at(14)), "-10.0 %")
-    tap.equal(paths.share(metric, at(10), at(10), at(10), at(10)), "")
-    tap.equal(paths.share(metric, at(10), at(20), {}, at(10)), "")
-  end
 end)
 
 tap.test("a path ends where a journal names a candidate as its own ancestor", function()

@@ -2,7 +2,7 @@
 local common = require "apsis.cli.common"
 local host = require "apsis.host"
 local show = require "apsis.cli.table"
-local views = require "apsis.watch.view"
+local views = require "apsis.view.view"
 
 local watch = { place = 75, summary = "a run on the whole terminal: now, the journal, the best path",
   example = "apsis watch" }
