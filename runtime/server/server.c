@@ -40,7 +40,7 @@ struct ap_server {
     struct exchange *exchanges; /* newest first */
     long long last_id;
     int port, fd;
-    bool closing, full;
+    bool closing, full, resumed; /* resumed: a connection that the library has not looked at since */
 };
 
 static void suspend(struct exchange *exchange)
@@ -51,9 +51,11 @@ static void suspend(struct exchange *exchange)
 
 static void resume(struct exchange *exchange)
 {
-    if (exchange->suspended)
-        ap_mhdlib.resume_connection(exchange->connection);
+    if (!exchange->suspended)
+        return;
+    ap_mhdlib.resume_connection(exchange->connection);
     exchange->suspended = false;
+    exchange->server->resumed = true;
 }
 
 /* ---- what libmicrohttpd calls ---- */
@@ -219,6 +221,8 @@ int ap_server_fd(const struct ap_server *server)
 long long ap_server_deadline_ns(struct ap_server *server)
 {
     MHD_UNSIGNED_LONG_LONG timeout_ms;
+    if (server->resumed)
+        return ap_sys_now_ns();
     if (ap_mhdlib.get_timeout(server->daemon, &timeout_ms) != MHD_YES)
         timeout_ms = ULLONG_MAX;
     if (server->full && timeout_ms > FULL_MS)
@@ -235,6 +239,7 @@ static bool is_full(struct ap_server *server)
 void ap_server_step(struct ap_server *server)
 {
     server->full = is_full(server);
+    server->resumed = false;
     (void)ap_mhdlib.run(server->daemon);
     server->full = server->full || is_full(server);
 }

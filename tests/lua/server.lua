@@ -23,12 +23,12 @@ local function next_request(from, other)
   return request
 end
 
--- Goes on until the handle is done, or for so long.
-local function until_done(handle, seconds)
-  local late = wait.now() + (seconds or 20)
+-- Goes on until the handle is done; whether that was soon, as nothing but an event ends the wait.
+local function until_done(handle)
+  local late = wait.now() + 15
   while wait.now() < late do
-    for _, at in ipairs(wait.any({ handle, server }, 0.2)) do
-      if at == 1 then return true end
+    for _, at in ipairs(wait.any({ handle, server }, 20)) do
+      if at == 1 then return wait.now() < late end
     end
   end
   return false
