@@ -29,7 +29,8 @@ CHART_JS  ?= $(firstword $(wildcard /usr/share/javascript/chart.js/chart.min.js 
     $(addsuffix /chart.js/dist/chart.min.js,/usr/share/nodejs /usr/lib/node_modules /usr/local/lib/node_modules)))
 EMBEDDED  := $(shell find lua/apsis lua/meta strategies -name '*.lua' \
     -o -path 'strategies/prompts/*.md' ! -name README.md -o -path '*/import/*.py' \
-    -o -path 'lua/apsis/report/*.*' ! -name README.md ! -name '*.png' | LC_ALL=C sort)
+    -o -path 'lua/apsis/report/*.*' ! -name README.md ! -name '*.png' \
+    -o -path 'lua/apsis/serve/*.*' ! -name README.md | LC_ALL=C sort)
 # NAME=PATH of what `require` finds in the program, as bytecode. The texts are there, too: help and the lab read some.
 MODULES   := argparse=$(ARGPARSE) \
     $(foreach file,$(filter lua/apsis/%.lua,$(EMBEDDED)),$(subst /,.,$(patsubst lua/%.lua,%,$(file)))=$(file))

@@ -112,9 +112,14 @@ function drawAll() {
   Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
   Chart.defaults.font.size = 12;
   for (const one of drawn) {
-    if (one.chart) one.chart.destroy();
-    const datasets = one.spec.datasets(colours);
-    one.chart = new Chart(one.canvas, { type: "line", data: { datasets }, options: options(colours, one.spec) });
+    const datasets = one.spec.datasets(colours), given = options(colours, one.spec);
+    if (one.chart) {
+      one.chart.data.datasets = datasets;
+      one.chart.options = given;
+      one.chart.update("none");
+    } else {
+      one.chart = new Chart(one.canvas, { type: "line", data: { datasets }, options: given });
+    }
   }
 }
 

@@ -128,10 +128,7 @@ function lineageFigure(data) {
   if (!data.lineage || !data.lineage.total) return null;
   const holder = el("div", { class: "tree scroll", tabindex: "0", role: "group", "aria-label": "Lineage" });
   const readout = el("p", { class: "readout" }, data.best ? "the best: " + data.best.id : NO_VALUE);
-  later.push(() => {
-    drawTree(data, holder, readout);
-    addEventListener("resize", () => drawTree(data, holder, readout));
-  });
+  later.push(() => drawTree(data, holder, readout));
   const entries = [
     { name: "kept", shape: "dot", className: "fill0" },
     { name: "not kept, with descendants", shape: "dot", className: "fill-muted" },

@@ -1,5 +1,11 @@
 // page: reads the data, puts the page together, and draws again when light becomes dark.
 
+// Draws every chart and what needs the page's measures.
+function paint() {
+  drawAll();
+  for (const again of later) again();
+}
+
 function start() {
   const data = JSON.parse(document.getElementById("data").textContent);
   const page = document.getElementById("page");
@@ -7,10 +13,11 @@ function start() {
   page.textContent = "";
   document.documentElement.dataset.kind = kind;
   build(page, data);
-  drawAll();
-  for (const again of later) again();
+  paint();
+  addEventListener("resize", () => later.forEach(again => again()));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   document.documentElement.dataset.drawn = "yes";
+  return { page, data };
 }
 
-start();
+const shown = start();

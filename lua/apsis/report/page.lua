@@ -35,7 +35,7 @@ local escapes = { ["<"] = "\\u003c", [">"] = "\\u003e", ["&"] = "\\u0026", ["\u{
   ["\u{2029}"] = "\\u2029" }
 
 -- JSON that stays text anywhere in HTML or a script.
-local function inert(data)
+function page.json(data)
   local text = json.encode(page.plain(data, plain.visible), { sorted = true })
   return (text:gsub("[<>&]", escapes):gsub("\u{2028}", escapes):gsub("\u{2029}", escapes))
 end
@@ -53,9 +53,10 @@ local function library()
   return text
 end
 
-local function joined(names)
+local function joined(names, more)
   local parts = { '"use strict";\n(function () {\n' }
   for _, name in ipairs(names) do parts[#parts + 1] = part(name) end
+  parts[#parts + 1] = more
   parts[#parts + 1] = "})();\n"
   return table.concat(parts)
 end
@@ -64,9 +65,9 @@ local function allowed(text)
   return ("'sha256-%s'"):format(sha256.base64(sha256.digest(text)))
 end
 
-local function html(kind, data)
-  local fields = { style = part "page.css", chart = library(), script = joined(scripts[kind]), data = inert(data),
-    kind = kind }
+local function html(kind, data, more)
+  local fields = { style = part "page.css" .. (more and more.style or ""), chart = library(), data = page.json(data),
+    script = joined(scripts[kind], more and more.script), kind = kind, connect = more and "connect-src 'self';" or "" }
   fields.style_digest = allowed(fields.style)
   fields.script_digests = allowed(fields.chart) .. " " .. allowed(fields.script)
   return (part "page.html":gsub("{{([%a_]+)}}", fields))
@@ -77,9 +78,9 @@ function page.lab(data)
   return html("lab", data)
 end
 
--- The page of a run, of run.data's result.
-function page.run(data)
-  return html("run", data)
+-- The page of a run, of run.data's result. more: { style, script } of a page that its server keeps up to date.
+function page.run(data, more)
+  return html("run", data, more)
 end
 
 return page

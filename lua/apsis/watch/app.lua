@@ -1,7 +1,7 @@
 -- app: the full-screen program: waits for keys and for what a run writes, and draws the page in front. Its actions are
 -- the commands pause, resume and direct, and those that rooms add. Called by the command.
 local columns = require "apsis.cli.columns"
-local captured = require "apsis.watch.captured"
+local captured = require "apsis.cli.captured"
 local health = require "apsis.watch.health"
 local help = require "apsis.watch.help"
 local journal = require "apsis.watch.journal"

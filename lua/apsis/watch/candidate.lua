@@ -1,6 +1,6 @@
 -- candidate: the screen of one candidate: what show prints of it, its patch, what its verification printed, what the
 -- provider was asked and what it answered, each read when it is looked at.
-local captured = require "apsis.watch.captured"
+local captured = require "apsis.cli.captured"
 local fs = require "apsis.fs"
 local show = require "apsis.cli.table"
 local terminal = require "apsis.cli.terminal"

@@ -1,6 +1,6 @@
 -- watch: its parts that need no terminal: keys, the curve, what a screen lets through, the best path.
 local columns = require "apsis.cli.columns"
-local captured = require "apsis.watch.captured"
+local captured = require "apsis.cli.captured"
 local curves = require "apsis.view.curve"
 local keys = require "apsis.watch.keys"
 local lists = require "apsis.watch.list"

@@ -20,6 +20,7 @@ function report.options(parser)
   parser:flag("--open", "show it in the browser, too")
   parser:flag("--svg", "a picture of the run for a README instead of the page (default: runs/report.svg)")
   parser:flag("--json", "the page's data as JSON, instead of the page")
+  rooms.call("options", "report", parser)
 end
 
 local function destination(self, args)
@@ -38,8 +39,12 @@ local function open_browser(path)
 end
 
 function report.run(args)
+  local code, refused = rooms.first("report", args,
+    { data = function(one) return datas.of(one, args.dir) end, page = page.run, json = page.json, open = open_browser })
+  if code then return code, refused end
   if args.json and (args.out or args.svg) then return 2, "--json goes to standard output: leave out --out and --svg" end
-  local self, message, code = reader.open(args.dir)
+  local self, message
+  self, message, code = reader.open(args.dir)
   if not self then return code, message end
   local data
   data, message, code = datas.of(self, args.dir)

@@ -1,0 +1,147 @@
+-- app: answers browsers, and sends them what a run has written since. Waits for both; does nothing while nobody looks.
+local addresses = require "apsis.serve.address"
+local control = require "apsis.serve.control"
+local projects = require "apsis.serve.project"
+local wait = require "apsis.wait"
+
+local app = {}
+
+local App = {}
+App.__index = App
+
+local FOLLOW_S <const> = 1 -- between two looks at what a run has written
+local QUIET_S <const> = 15 -- then a stream is sent a comment, which shows whether somebody is still there
+
+local RETRY <const> = "retry: 1000\n\n" -- ms, after a connection is lost
+
+local headers = {
+  ["Cache-Control"] = "no-store", ["X-Content-Type-Options"] = "nosniff", ["X-Frame-Options"] = "DENY",
+  ["Referrer-Policy"] = "no-referrer", ["Cross-Origin-Resource-Policy"] = "same-origin",
+}
+
+-- first: the project that was asked for; tools: of the report.
+function app.new(server, first, tools)
+  return setmetatable({ server = server, address = addresses.new(server:port()), projects = { first }, tools = tools,
+    streams = {}, due = 0 }, App)
+end
+
+-- ---- answers ----
+
+local function answer(self, request, status, kind, body)
+  local all = { ["Content-Type"] = kind }
+  for name, value in pairs(headers) do all[name] = value end
+  if status == 405 then all.Allow = "GET" end
+  self.server:answer(request.id, status, all, body)
+end
+
+local function plain(self, request, status, text)
+  answer(self, request, status, "text/plain; charset=utf-8", text .. "\n")
+end
+
+-- What a project made, or why it could not.
+local function give(self, request, kind, made, message)
+  if made then return answer(self, request, 200, kind, made) end
+  plain(self, request, 503, message)
+end
+
+-- Begins a stream: what the browser lacks, then what comes.
+local function begin_stream(self, request, project, place)
+  answer(self, request, 200, "text/event-stream", nil)
+  local stream = { id = request.id, project = project, sent = wait.now() }
+  self.streams[request.id] = stream
+  project:follow()
+  local from = project:lines_at(request.headers["last-event-id"] or place)
+  local facts = project:facts()
+  self:send(stream, RETRY .. (from and project:lines(from) or projects.again()) .. facts)
+  stream.count, stream.generation, stream.facts = project.reader.history.count, project.generation, facts
+end
+
+local function act(self, request, project, name)
+  if request.method ~= "POST" then return plain(self, request, 405, "POST does it") end
+  if not project.control then
+    return plain(self, request, 403, "this page is to look at: `apsis report --serve --control` serves one that acts")
+  end
+  plain(self, request, control(project.dir, name, request.body))
+  self.due = 0
+end
+
+local function route(self, request, path)
+  local number, rest = path:match "^(%d+)/(.*)$"
+  local project = self.projects[tonumber(number)]
+  if not project then return plain(self, request, 404, "there is no such page") end
+  local action = rest:match "^do/(%l+)$"
+  if action then return act(self, request, project, action) end
+  if request.method ~= "GET" and request.method ~= "HEAD" then return plain(self, request, 405, "only GET") end
+  if rest == "" then return give(self, request, "text/html; charset=utf-8", project:page()) end
+  if rest == "data" then return give(self, request, "application/json", project:data()) end
+  local place = rest:match "^events/([%d-]+)$"
+  if place and request.method == "GET" then return begin_stream(self, request, project, place) end
+  plain(self, request, 404, "there is no such page")
+end
+
+function App:handle(request)
+  local path, refused = self.address:path(request)
+  if not path then return plain(self, request, 403, refused) end
+  route(self, request, path)
+end
+
+-- ---- streams ----
+
+function App:send(stream, text)
+  stream.sent = wait.now()
+  if not self.server:send(stream.id, text) then self.streams[stream.id] = nil end
+end
+
+-- The streams by project.
+local function by_project(self)
+  local found = {}
+  for _, stream in pairs(self.streams) do
+    found[stream.project] = found[stream.project] or {}
+    table.insert(found[stream.project], stream)
+  end
+  return found
+end
+
+-- What a project's streams lack.
+local function bring(self, project, streams)
+  project:follow()
+  local facts, known = project:facts(), {}
+  local again = not project.problem and project:is_due() and project:gather() and projects.again()
+  for _, stream in ipairs(streams) do
+    local count = stream.count
+    known[count] = known[count] or project:lines(count)
+    local other = stream.generation ~= project.generation
+    local text = (other and "" or known[count]) .. (stream.facts ~= facts and facts or "")
+    text = text .. (other and projects.again() or again or "") -- last: with it a browser closes the stream
+    stream.count, stream.generation, stream.facts = project.reader.history.count, project.generation, facts
+    if text ~= "" then self:send(stream, text)
+    elseif wait.now() - stream.sent >= QUIET_S then self:send(stream, ":\n\n") end
+  end
+end
+
+-- ---- the loop ----
+
+local function take_requests(self)
+  local request = self.server:take()
+  while request do
+    self:handle(request)
+    request = self.server:take()
+  end
+end
+
+-- Until a signal comes.
+function App:run()
+  local before = wait.interrupts()
+  while true do
+    local looked_at = next(self.streams) ~= nil
+    wait.any({ self.server }, looked_at and math.max(0, self.due - wait.now()) or nil)
+    if wait.interrupts() > before then return end
+    take_requests(self)
+    if wait.now() >= self.due then
+      for project, streams in pairs(by_project(self)) do bring(self, project, streams) end
+      self.due = wait.now() + FOLLOW_S
+    end
+  end
+end
+
+return app

@@ -1,0 +1,82 @@
+#!/bin/bash
+# report --serve: who may ask what, the events that browsers get, what is refused, and how it ends. What browsers show is in
+# report_serve_browser.t.
+. "$(dirname "$0")/lib.sh"
+
+. "$(dirname "$0")/serve_page.sh"
+
+new_project p
+mkdir logs
+"$APSIS" exec "$ROOT/tests/browser/feed.lua" logs/results.jsonl 0 10
+serve
+
+item "the page is for whoever has its address, on this machine"
+like "the address" "$url" '^http://127\.0\.0\.1:[0-9]+/[0-9a-f]{32}/1/$'
+like "and what it is" "$(cat "$T/served")" "to look at only.*Ctrl-C ends it"
+like "the page" "$(ask "$url")" '^200 .*<!DOCTYPE html>'
+is "no more than 300 kB" "$(($(stat -c %s "$T/answer") < 300000))" 1
+like "it loads nothing, and asks its own server only" "$(cat "$T/answer")" "default-src 'none'.*connect-src 'self'"
+host=${url#http://} && host=${host%%/*} && path=${url#http://"$host"} && token=${path:1:32}
+like "a wrong token" "$(ask "http://$host/${token:0:31}x/1/")" '^403 the address lacks the right token'
+like "a longer one" "$(ask "http://$host/${token}0/1/")" '^403 '
+like "none" "$(ask "http://$host/")" '^403 '
+like "a foreign host" "$(ask -H "Host: example.org:${host#*:}" "$url")" '^403 this server answers to 127.0.0.1'
+like "another port's host" "$(ask -H "Host: 127.0.0.1:1" "$url")" '^403 '
+like "localhost" "$(ask -H "Host: localhost:${host#*:}" "$url")" '^200 '
+like "a page of another site" "$(ask -H "Origin: http://example.org" "$url")" '^403 pages of other sites'
+unlike "it lets no other site read" "$(curl -si --max-time 20 "$url")" 'Access-Control'
+like "no frame" "$(curl -si --max-time 20 "$url")" 'X-Frame-Options: DENY'
+like "a page that is not there" "$(ask "${url}nothing")" '^404 '
+like "another project" "$(ask "${url%1/}7/")" '^404 '
+like "huge headers" "$(ask -H "X: $(head -c 60000 /dev/zero | tr '\0' x)" "$url")" '^431 '
+end_item
+
+item "without --control nothing can be done"
+like "pause" "$(ask -X POST "${url}do/pause")" '^403 this page is to look at.*--control'
+ok "is not done" test ! -e .apsis/pause
+like "GET does nothing, either" "$(ask "${url}do/pause")" '^405 '
+like "nor another method" "$(ask -X DELETE "$url")" '^405 '
+end_item
+
+item "events: the lines after a place, and then the facts; what cannot be told is taken whole"
+stream() { curl -sN --max-time 0.5 "$@"; }
+got=$(stream "${url}events/1-9")
+is "the lines that are lacking" "$(grep -c '"number":' <<<"$got") $(grep -o '"number":[0-9]*' <<<"$got" | tr '\n' ' ')" '1 "number":9 "number":10 '
+like "their place" "$got" 'id: 1-11'
+like "the facts" "$got" 'event: facts.*"status":"stopped"'
+unlike "after the last line none" "$(stream "${url}events/1-11")" 'event: lines|event: whole'
+like "the browser's own place counts" "$(stream -H 'Last-Event-ID: 1-10' "${url}events/1-2")" '"from":10,'
+for place in 1-99 2-3 0-0 -; do
+    like "$place" "$(stream "${url}events/$place")" 'event: whole'
+done
+end_item
+
+item "Ctrl-C ends it, with a browser that looks"
+stream "${url}events/1-11" >/dev/null &
+sleep 0.2
+kill -INT $server
+wait $server
+is "exit" $? 0
+is "nothing else is printed" "$(wc -l <"$T/served")" 1
+wait
+end_item
+
+item "--json prints the address for programs; a port may be chosen"
+serve --json --port 0
+like "as JSON" "$url" '^\{"control":false,"url":"http://127.0.0.1:[0-9]+/[0-9a-f]+/1/"\}$'
+port=${url#*127.0.0.1:} && port=${port%%/*}
+apsis report --serve --port "$port"
+is "one that is taken" "$code" 3
+like "is named" "$err" "port $port of 127.0.0.1: Address already in use"
+kill -INT $server
+wait $server
+for wrong in "--control" "--port 8000" "--serve --port 65536" "--serve --out x" "--serve --svg" "--serve --port x"; do
+    # shellcheck disable=SC2086
+    apsis report $wrong
+    is "$wrong" "$code" 2
+done
+apsis report --serve "$T/home"
+is "no project" "$code" 2
+end_item
+
+finish
