@@ -23,6 +23,7 @@ local listed = {
   ["anchors.lua"] = { 1, "git packs what is older, without hooks" },
   ["proc.c"] = { 1, "process.run and process.start: they start the cage's program" },
   ["queue.lua"] = { 1, "submit, status and cancel of the user's scheduler", "cluster" },
+  ["card.lua"] = { 1, "rsvg-convert or chromium draws a picture that apsis made", "report" },
   ["report.lua"] = { 1, "the user's browser, with --open", "report" },
   ["programs.lua"] = { 1, "`command -v`: whether a program is there" },
   ["terminal.lua"] = { 1, "the user's pager" },

@@ -1,7 +1,7 @@
 -- curve: a run as one SVG picture for a README: every measured candidate, kept or not, and the best so far, over the
--- experiments. Made from the data of the page (run.lua); the same data gives the same bytes.
-local direction = require "apsis.direction"
-local plain = require "apsis.project.plain"
+-- experiments. Made from the data of the page (run.lua); the same data gives the same bytes. Animated, it is drawn from
+-- left to right again and again, by CSS alone, and stands still for who wants reduced motion.
+local draw = require "apsis.report.draw"
 
 local WIDTH <const>, HEIGHT <const> = 760, 360
 local LEFT <const>, RIGHT <const>, TOP <const>, BOTTOM <const> = 76, 20, 64, 44
@@ -19,9 +19,16 @@ text { font: 12px system-ui, sans-serif; fill: var(--muted) }
 </style>
 ]]
 
-local function escaped(text)
-  return (plain.visible(text):gsub("[%c\127]+", " "):gsub("&", "&amp;"):gsub("<", "&lt;"):gsub(">", "&gt;"))
-end
+-- What is drawn appears from left to right in three quarters of the time, and stays for the rest.
+local MOTION <const> = [[
+<style>
+.sweep { animation: sweep 8s linear infinite }
+@keyframes sweep { from { transform: scaleX(0) } 75%, to { transform: scaleX(1) } }
+@media (prefers-reduced-motion: reduce) { .sweep { animation: none } }
+</style>
+]]
+
+local add, escaped = draw.add, draw.escaped
 
 -- A round step for about that many ticks over a range.
 local function step_of(range, ticks)
@@ -32,18 +39,6 @@ local function step_of(range, ticks)
   end
   return 10 * power
 end
-
--- The two axes: functions from an experiment and a value to a place in the picture. axis: { low, high }.
-local function scales(axis, last)
-  local margin = (axis.high - axis.low) * 0.05
-  if margin == 0 then margin = math.max(math.abs(axis.high), 1) * 0.05 end
-  local low, high = axis.low - margin, axis.high + margin
-  local function x(number) return LEFT + (WIDTH - LEFT - RIGHT) * number / math.max(last, 1) end
-  local function y(value) return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value - low) / (high - low) end
-  return x, y, low, high
-end
-
-local function add(parts, form, ...) parts[#parts + 1] = form:format(...) end
 
 local function draw_axes(parts, x, y, low, high, last)
   local step = step_of(high - low, TICKS)
@@ -59,24 +54,6 @@ local function draw_axes(parts, x, y, low, high, last)
   add(parts, '<text x="%.1f" y="%d" text-anchor="middle">experiments</text>', (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8)
 end
 
--- Candidates since the newest baseline that started a new comparison.
-local function draw_candidates(parts, data, x, y, low, high)
-  local columns, path = data.columns, {}
-  for index = data.earlier + 1, #columns.number do
-    local number, value, best = columns.number[index], columns.value[index], columns.best[index]
-    local name = data.outcomes[columns.outcome[index] + 1].name
-    local kept = name == "kept" or name == "baseline"
-    if direction.finite(value) and value == math.min(math.max(value, low), high) then
-      add(parts, '<circle class="%s" cx="%.1f" cy="%.1f" r="%s"/>', kept and "kept" or "rejected", x(number), y(value),
-        kept and "4" or "2.5")
-    end
-    if direction.finite(best) then
-      path[#path + 1] = (#path == 0 and "M%.1f %.1f" or "H%.1fV%.1f"):format(x(number), y(best))
-    end
-  end
-  add(parts, '<path class="best" d="%s"/>', table.concat(path))
-end
-
 local function heading(data)
   local title = ("%s: %s, %s"):format(data.project, data.metric, data.words)
   local from, to = data.baseline, data.best
@@ -85,8 +62,14 @@ local function heading(data)
     from.value, to.id, to.value)
 end
 
--- The picture as a text. data: as run.data returns it.
-return function(data)
+-- What is drawn of the candidates, in a group that comes into sight.
+local function moving(parts)
+  add(parts, '%s<clipPath id="seen"><rect class="sweep" width="%d" height="%d"/></clipPath><g clip-path="url(#seen)">',
+    MOTION, WIDTH, HEIGHT)
+end
+
+-- The picture as a text. data: as run.data returns it; animated: whether it moves.
+return function(data, animated)
   local title, facts = heading(data)
   local parts = { ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img">'):format(WIDTH, HEIGHT),
     ("<title>%s</title>"):format(escaped(title)), STYLE:match "^(.-)\n$",
@@ -94,11 +77,12 @@ return function(data)
   add(parts, '<text class="title" x="%d" y="26">%s</text><text x="%d" y="46">%s</text>', 16, escaped(title), 16,
     escaped(facts))
   if data.axis then
-    local last = data.columns.number[#data.columns.number]
-    for _, number in ipairs(data.columns.number) do last = math.max(last, number) end
-    local x, y, low, high = scales(data.axis, last)
+    local box = { left = LEFT, top = TOP, right = WIDTH - RIGHT, bottom = HEIGHT - BOTTOM }
+    local x, y, low, high, last = draw.scales(box, data)
     draw_axes(parts, x, y, low, high, last)
-    draw_candidates(parts, data, x, y, low, high)
+    if animated then moving(parts) end
+    draw.candidates(parts, data, x, y, low, high, "4", "2.5")
+    if animated then parts[#parts + 1] = "</g>" end
   end
   return table.concat(parts, "\n") .. "\n</svg>\n"
 end
