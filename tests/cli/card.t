@@ -22,8 +22,8 @@ is "both" "$out" "$T/card.svg
 $T/moving.svg"
 like "size" "$(cat "$T/card.svg")" 'viewBox="0 0 1200 675" width="1200" height="675"'
 like "gain" "$(cat "$T/card.svg")" 'class="gain"[^>]*>2x faster<'
-like "from and to" "$(cat "$T/card.svg")" '>time_ms 200 → 100 \(lower is better\), measured once<'
-like "experiments" "$(cat "$T/card.svg")" '>5 experiments, 5 kept<'
+like "from and to" "$(cat "$T/card.svg")" '>200 → 100 time_ms \(lower is better\)<'
+like "experiments" "$(cat "$T/card.svg")" '>5 experiments, 5 kept, measured once<'
 unlike "plain colours" "$(cat "$T/card.svg")" 'var\('
 like "it moves by CSS" "$(cat "$T/moving.svg")" '@keyframes sweep'
 like "unless somebody wants it still" "$(cat "$T/moving.svg")" 'prefers-reduced-motion: reduce'

@@ -15,7 +15,8 @@ local BOX <const> = { left = EDGE, top = 330, right = WIDTH - EDGE, bottom = 600
 local STYLE <const> = [[
 <style>
 text { font-family: system-ui, "DejaVu Sans", sans-serif; fill: #9aa2af; font-size: 28px }
-.name { font-size: 34px; fill: #e6e8ec } .gain { font-size: 92px; font-weight: 700; fill: #ffffff }
+.small { font-size: 23px } .name { font-size: 34px; fill: #e6e8ec }
+.gain { font-size: 92px; font-weight: 700; fill: #ffffff }
 .best { fill: none; stroke: #56b4e9; stroke-width: 5 } .kept { fill: #56b4e9 }
 .rejected { fill: none; stroke: #5d6470; stroke-width: 1.5 }
 </style>]]
@@ -24,6 +25,8 @@ text { font-family: system-ui, "DejaVu Sans", sans-serif; fill: #9aa2af; font-si
 local function gain_of(data)
   if not data.best or not data.baseline or data.best.id == data.baseline.id then return nil end
   local gain = data.gain
+  if gain and gain.candidate ~= data.best.id then return nil end -- of an older best
+  if gain and gain.relative then return ("%.3g %% better"):format(100 * gain.relative) end
   if gain then return ("%.3g better"):format(gain.gain) end
   return (data.headline or ""):match "^[%d.]+x %a+" or data.share or direction.delta_text(data.gained)
 end
@@ -37,7 +40,7 @@ end
 
 local function facts_of(data)
   if not data.best or not data.baseline then return "nothing is measured yet" end
-  return ("%s %.6g → %.6g (%s)%s"):format(data.metric, data.baseline.value, data.best.value, data.words, care_of(data))
+  return ("%.6g → %.6g %s (%s)"):format(data.baseline.value, data.best.value, data.metric, data.words)
 end
 
 -- The card as a text.
@@ -46,15 +49,16 @@ function card.svg(data)
     .. '<title>%s</title>'):format(WIDTH, HEIGHT, WIDTH, HEIGHT, draw.short(data.project, 60)), STYLE,
     ('<rect width="%d" height="%d" fill="#14171c"/>'):format(WIDTH, HEIGHT) }
   local gain, y = gain_of(data), 210
-  draw.add(parts, '<text class="name" x="%d" y="92">%s</text>', EDGE, draw.short(data.project, 52))
+  draw.add(parts, '<text class="name" x="%d" y="92">%s</text>', EDGE, draw.short(data.project, 46))
   if gain then draw.add(parts, '<text class="gain" x="%d" y="%d">%s</text>', EDGE - 4, y, draw.short(gain, 22)) end
-  draw.add(parts, '<text x="%d" y="%d">%s</text>', EDGE, gain and 272 or y, draw.short(facts_of(data), 72))
+  draw.add(parts, '<text x="%d" y="%d">%s</text>', EDGE, gain and 272 or y, draw.short(facts_of(data), 64))
   if data.axis then
     local x, place, low, high = draw.scales(BOX, data)
     draw.candidates(parts, data, x, place, low, high, "7", "4")
   end
-  draw.add(parts, '<text x="%d" y="646">%d experiments, %d kept</text>', EDGE, data.experiments, data.kept)
-  draw.add(parts, '<text x="%d" y="646" text-anchor="end">apsis</text>', WIDTH - EDGE)
+  draw.add(parts, '<text class="small" x="%d" y="646">%d experiments, %d kept%s</text>', EDGE, data.experiments,
+    data.kept, draw.short(gain and care_of(data) or "", 60))
+  draw.add(parts, '<text class="small" x="%d" y="646" text-anchor="end">apsis</text>', WIDTH - EDGE)
   return table.concat(parts, "\n") .. "\n</svg>\n"
 end
 
