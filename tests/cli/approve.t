@@ -93,6 +93,8 @@ like "its page" "$(cat report.html runs/report.html 2>/dev/null)" "not_approved"
 like "the line" "$(field 4 approval)" '"answer":"reject".*"by":"person"'
 apsis replay --check
 is "replay" "$code:$out" "0:5 recorded lines; 4 plans compared, 0 differ"
+apsis lab hillclimb --world replay:dir=. --seeds 1 --evaluations 50
+like "the lab's replay, to its end" "$(echo $out)" "hillclimb 120 .*the recording ends after experiment 4"
 end_item
 
 EXTRA="approval: {ask_above: 5%}" scores above 104 120 107 90

@@ -11,9 +11,6 @@ local stats = require "apsis.stats"
 
 local answers = {}
 
--- What is recorded and not decided again: how the gate ended, and what a person answered.
-local last_words = { reverted_gate_failure = true, reverted_not_approved = true }
-
 -- What the run was measured by, beside name and direction: as its first baseline noted it; empty if that is gone.
 local function configured(dir)
   local noted = json.decode(fs.read(dir .. "/runs/0000_baseline/env.json") or "null")
@@ -33,12 +30,12 @@ function answers.open(dir)
   if not fs.stat(path) then
     return nil, ("option dir: no journal at %s: dir is the project of a recorded run"):format(path)
   end
-  local self = { lines = {}, at = {}, seen = {}, last = 0, workers = 1, dir = dir, gated = false }
+  local self = { lines = {}, at = {}, seen = {}, last = 0, workers = 1, dir = dir, gated = false, answered = false }
   local ok, message = journal.reader(path):each(function(line, at)
     local experiment = line.experiment
     self.lines[experiment], self.at[experiment], self.seen[experiment] = line, at, line.seen
     self.last, self.gated = math.max(self.last, experiment), self.gated or line.gate ~= nil
-      or last_words[line.outcome]
+    self.answered = self.answered or line.approval ~= nil
     self.workers = math.max(self.workers, type(line.context) == "table" and math.tointeger(line.context.free) or 1)
   end)
   if not ok then return nil, message end
@@ -101,8 +98,8 @@ local function turn(world, slot)
   if why or world.ended and experiment > world.ended_at then finish(world, experiment, why) end
   world.turned[experiment], world.newest = true, math.max(world.newest, experiment)
   local token = {}
-  world.events[#world.events + 1] = { at = recorded.at[experiment], due = world.clock + (line.seconds or 0),
-    token = token }
+  local at = line.approval and 0 or recorded.at[experiment] -- one that waited for a person was measured before
+  world.events[#world.events + 1] = { at = at, due = world.clock + (line.seconds or 0), token = token }
   world.scheduler:park(token)
   return line
 end
@@ -187,14 +184,36 @@ function methods.verify(world, slot, record, request)
   return next_sample(world, line, record, request)
 end
 
--- Ends a decision as it was recorded, where another than the strategy had the last word.
+-- How the project's gate ended is recorded, not decided.
 local function last_word(engine, slot)
   return function()
     local line = engine.world.recorded.lines[slot.number]
     slot.gate, slot.fix_attempts = line.gate, line.fix_attempts
-    if not last_words[line.outcome] then return { outcome = "kept" } end
+    if line.outcome ~= "reverted_gate_failure" then return { outcome = "kept" } end
     return { outcome = line.outcome, reason = line.rollback_reason }
   end
+end
+
+-- The engine's hold: who waited for a person then waits now, until its line is the next.
+local function hold_of(recorded)
+  local hold = {}
+  function hold.asks(_, slot) return recorded.lines[slot.number].approval and "waits" or nil end
+  function hold.next(_, engine)
+    for _, number in ipairs(engine:in_flight()) do
+      local slot, line = engine.slots[number], recorded.lines[number]
+      if slot.held and not slot.held.answer and recorded.at[number] <= engine.history.count + 1 then
+        local kept = line.approval.answer == "keep"
+        return { slot = slot, answer = { outcome = kept and "kept" or "reverted_not_approved", noted = line.approval,
+          reason = not kept and line.rollback_reason or nil, text = "approved" } }
+      end
+    end
+  end
+  function hold.pause(_, engine)
+    for _, number in ipairs(engine:in_flight()) do
+      if engine.slots[number].held then finish(engine.world, number, "nothing else was recorded") end
+    end
+  end
+  return hold
 end
 
 -- ---- order and time ----
@@ -219,6 +238,7 @@ end
 
 -- A recorded run after another one starts over here too.
 function methods.context(world, engine)
+  if world.recorded.answered then engine.hold = engine.hold or hold_of(world.recorded) end
   local line = world.recorded.lines[world.newest + 1]
   if line and line.run and line.run ~= engine.run_number and #engine:in_flight() == 0 then
     engine.run_number = line.run
