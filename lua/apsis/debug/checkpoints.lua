@@ -10,14 +10,13 @@ local checkpoints = {}
 local Checkpoints = {}
 Checkpoints.__index = Checkpoints
 
-local EVERY_S <const> = 0.07 -- of CPU from one to the next: what going to a step takes at most
+local EVERY_S <const> = 0.08 -- of CPU from one to the next: what going to a step takes at most
 -- Beyond this, or if half of the memory that was free is used, every second one is given up, and the next ones are
 -- twice as far apart.
 local MOST <const> = 512
-local LITTLE_KB <const> = 64 << 10 -- of heap: below this the collector does not run
 
 function checkpoints.new()
-  return setmetatable({ list = {}, every_s = EVERY_S, from_s = 0, most_kb = LITTLE_KB, kept = false }, Checkpoints)
+  return setmetatable({ list = {}, every_s = EVERY_S, from_s = 0, kept = false }, Checkpoints)
 end
 
 -- The memory that programs may still take, in KB; 0 if the system does not show it.
@@ -45,18 +44,9 @@ local function keep(self)
   return self.kept
 end
 
--- Copies share the pages that nobody writes to again, and the collector writes to all of them: so it runs seldom.
-local function collect(self)
-  collectgarbage "stop"
-  if collectgarbage "count" < self.most_kb then return end
-  collectgarbage "collect"
-  self.most_kb = math.max(LITTLE_KB, 3 * collectgarbage "count")
-end
-
 -- Leaves a copy after `steps` steps, if the way from the last one has become long; highest: the newest experiment so
 -- far. In the process that goes on from that copy, whenever it is woken: what wake was given.
 function Checkpoints:leave(steps, highest)
-  collect(self)
   local last = self.list[#self.list]
   if last and steps <= last.steps or os.clock() - self.from_s < self.every_s then return nil end
   if not self.kept and not keep(self) then return nil end

@@ -38,8 +38,8 @@ local function played(spec, quiet)
   end
 end
 
--- new{ world, strategy, set, seed, evaluations }, as the user gave them -> a function that plays, as played(quiet); nil,
--- message.
+-- new{ world, strategy, set, seed, evaluations }, as the user gave them -> a function that plays, as played(quiet); or
+-- nil, message.
 function play.new(args)
   local options, message = options_of(args.set)
   if not options then return nil, message end
