@@ -243,4 +243,12 @@ apsis baseline -q --again --repeats 1
 is "again" "$code:$(field 1 primary_metric)" "0:890"
 end_item
 
+pairs over
+printf '%s\n' '9 9' '-1e308 -1e308' '8 9' >"$T/pairs.txt"
+apsis baseline -q --repeats 1
+apsis run -q --iterations 3
+item "a hypervolume beyond what a number holds is no value"
+is "outcomes" "$(field 1 outcome) $(field 2 outcome) $(field 3 outcome)" "kept skipped_verification_crash kept"
+like "the reason, with the remedy" "$(field 2 rollback_reason)" "the hypervolume is more than a number holds: let the metrics"
+end_item
 finish

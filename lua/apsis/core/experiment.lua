@@ -156,7 +156,11 @@ local function merge(engine, slot, measurement)
     end
     slot.secondary = secondary
   end
-  if engine.front then value = engine.front:worth(slot) end
+  if engine.front then
+    local _, why
+    value, _, why = engine.front:worth(slot)
+    if not value then measurement.missing = why or measurement.missing end
+  end
   if value and value - value == 0 then -- NaN and the infinities are no measurements
     slot.value = value
     local samples = not engine.front and measurement.samples

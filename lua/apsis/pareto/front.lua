@@ -107,8 +107,12 @@ local function joining_text(gone)
   return ("joins the front; %s %s it"):format(table.concat(gone, ", "), #gone == 1 and "leaves" or "leave")
 end
 
+local TOO_LARGE <const> = "the hypervolume is more than a number holds: let the metrics be printed in larger units, or "
+  .. "give metric.pareto a `reference` that is nearer"
+
 -- What a slot's candidate is worth now, whether it joins the front, and why or why not. Its worth is the hypervolume of
--- the front with it if it joins, else its own, but not above that of the front. nil: a metric is missing.
+-- the front with it if it joins, else its own, but not above that of the front. nil: a metric is missing, or (why is the
+-- third value) the volume is beyond what a number holds.
 function Front:worth(slot)
   fold(self)
   local new = { id = "", metrics = slot.secondary or {}, baseline = slot.baseline }
@@ -117,10 +121,12 @@ function Front:worth(slot)
   local alone = #members == 1 and joins and new.baseline
   local reference = alone and reference_of(self, new) or self.reference or reference_of(self, new)
   local bar, volume = self.owner.history.bar, numbers.hypervolume
-  if alone then return volume(self.metrics, members, reference), true end
+  local whole = joins and volume(self.metrics, members, reference)
+  if whole and not direction.finite(whole) then return nil, false, TOO_LARGE end
+  if alone then return whole, true end
   if joins and self:passes(slot) then
     -- rounding must not make the front worth less than it was
-    return self.owner.metric:better_of(volume(self.metrics, members, reference), bar), true, joining_text(which)
+    return self.owner.metric:better_of(whole, bar), true, joining_text(which)
   end
   local own = volume(self.metrics, { new }, reference)
   if self.owner.metric:better(own, bar) then own = bar end
