@@ -129,6 +129,8 @@ end_item
 item "the branch of a run with one metric is in the way, and the remedy is shown"
 git for-each-ref --format='delete %(refname)' refs/heads/apsis | git update-ref --stdin
 git branch apsis/tiny
+apsis setup
+like "setup" "$out$err" "the branch apsis/tiny is in the way: git branch -m apsis/tiny apsis/tiny-before"
 apsis run -q --iterations 1
 like "warned" "$err" "branch apsis/tiny/front is left as it is: the branch apsis/tiny is in the way: git branch -m apsis/tiny apsis/tiny-before"
 apsis status

@@ -33,15 +33,20 @@ local function remove(self, id, at)
   if not done then leave(self, id, message) end
 end
 
+-- Why git takes no branch below a front's name: that of a run with one metric is there; nil if none is.
+function branches.in_the_way(repo, name)
+  local above = name:match "^(.*)/[^/]*$"
+  if not repo:ref("refs/heads/" .. above) then return nil end
+  return ("the branch %s is in the way: git branch -m %s %s-before"):format(above, above, above)
+end
+
 -- Gives each member its branch, and removes those of the others.
 function Branches:advance()
   self.front = self.front or front.new(self.world, self.world.manifest.metric.pareto)
-  local wanted, above = {}, self.short:match "^(.*)/[^/]*$"
+  local wanted, blocked = {}, branches.in_the_way(self.repo, self.short)
   self.left = nil
   for _, record in ipairs(self.front:records()) do wanted[record.id] = record.commit end
-  if self.repo:ref("refs/heads/" .. above) then -- of a run with one metric
-    return leave(self, nil, ("the branch %s is in the way: git branch -m %s %s-before"):format(above, above, above))
-  end
+  if blocked then return leave(self, nil, blocked) end
   for _, ref in ipairs(self.repo:refs(self.ref .. "/") or {}) do
     local id = ref.name:sub(#self.ref + 2)
     if wanted[id] and wanted[id] ~= ref.id then leave(self, id, "it has other commits than apsis made")

@@ -1,6 +1,7 @@
 -- room: the hooks of several metrics at once: the key metric.pareto, the engine's front, a branch for each of its
 -- members, and what commands show of it. Called through core/rooms.
 local direction = require "apsis.direction"
+local git = require "apsis.git"
 local show = require "apsis.cli.table"
 
 local room = {}
@@ -25,6 +26,12 @@ end
 
 function room.branch(world, say)
   return world.manifest.metric.pareto and require("apsis.pareto.branches").new(world, say) or nil
+end
+
+-- What keeps the front from having its branches, before the first run.
+function room.advice(session)
+  local repo = session.manifest.metric.pareto and git.open(session.dir)
+  return { repo and require("apsis.pareto.branches").in_the_way(repo, session.manifest.branch) }
 end
 
 -- What metrics that were measured outside any loop are worth alone; nil before there is a baseline.
