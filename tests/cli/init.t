@@ -127,7 +127,7 @@ own several
 printf '#!/bin/sh\necho METRIC a=1\necho METRIC b=2\n' > bench.sh
 apsis init --measure ./bench.sh --lower --writable src --provider true
 is "several metrics: exit 5" "$code" 5
-line "and which there are" "$err" "several metrics \(a, b\): choose one with --metric"
+line "and which there are" "$err" "several metrics \(a, b\): choose one with --metric, or write metric: \{pareto: \[a, b\]\}"
 own built
 printf 'all:\n\techo 3 > made\n' > Makefile && printf '#!/bin/sh\necho METRIC n=$(cat made)\n' > bench.sh && echo made > .gitignore
 apsis init --measure ./bench.sh --lower --writable src --provider true --check make

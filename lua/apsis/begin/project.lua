@@ -113,7 +113,8 @@ local function failure(result, choice, written)
   local names = show.sorted(measurement.metrics)
   local why = measurement.reason or measurement.missing or measurement.status
   if not choice.metric and #names > 1 then
-    why = ("the command prints several metrics (%s): choose one with --metric"):format(table.concat(names, ", "))
+    why = ("the command prints several metrics (%s): choose one with --metric, or write metric: {pareto: [%s]} in "
+      .. "manifest.yaml to improve them together"):format(table.concat(names, ", "), table.concat(names, ", "))
   elseif measurement.status == "ok" and not choice.regex then
     why = why .. " (--regex PATTERN finds the number in other output)"
   end
