@@ -111,8 +111,8 @@ local TOO_LARGE <const> = "the hypervolume is more than a number holds: let the 
   .. "give metric.pareto a `reference` that is nearer"
 
 -- What a slot's candidate is worth now, whether it joins the front, and why or why not. Its worth is the hypervolume of
--- the front with it if it joins, else its own, but not above that of the front. nil: a metric is missing, or (why is the
--- third value) the volume is beyond what a number holds.
+-- the front with it if it joins, else its own, but not above that of the front. nil: a metric is missing, or the volume
+-- is beyond what a number holds (the third value).
 function Front:worth(slot)
   fold(self)
   local new = { id = "", metrics = slot.secondary or {}, baseline = slot.baseline }
