@@ -1,4 +1,5 @@
 -- apsis.wait: handles together, timers, trapped signals, and who yields and who blocks.
+local fs = require "apsis.fs"
 local host = require "apsis.host"
 local process = require "apsis.process"
 local tap = require "tap"
@@ -162,6 +163,25 @@ tap.test("input is a task's wait like another", function()
   pipe:close()
   os.remove(path)
   tap.equal(text, "slept x\n\n")
+end)
+
+-- The kernel refuses to poll more descriptors than a process may have; the script lowers that when they are open.
+tap.test("a wait that the kernel refuses is an error", function()
+  local scripts = {
+    [ [[print(select(2, wait.any({ handle }, 60)))]] ] = "EINVAL: poll: Invalid argument\tEINVAL\n",
+    [ [[print(pcall(handle.wait, handle))]] ] = "false\tEINVAL: poll: Invalid argument\n",
+  }
+  for body, output in pairs(scripts) do
+    local path = os.tmpname()
+    assert(fs.write(path, ([[
+      local host, process, wait = require "apsis.host", require "apsis.process", require "apsis.wait"
+      local handle = assert(process.start { shell = "sleep 60" })
+      assert(os.execute(("prlimit --pid %%d --nofile=3:"):format(host.pid)))
+      %s]]):format(body)))
+    local result = assert(process.run { argv = { host.executable, "exec", path } })
+    tap.equal({ result.stdout.head, result.stderr.head, result.code }, { output, "", 0 })
+    os.remove(path)
+  end
 end)
 
 tap.test("trapped signals are counted, named, and end waits", function()
