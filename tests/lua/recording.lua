@@ -31,6 +31,51 @@ test("proposals are the same by operator, parents and what they measure; what el
     { "nothing", "what is no proposal: it", "a of c1 and c2", "m of c3" })
 end)
 
+-- The numbers of the plans that are read of these lines, by how many lines they had seen: "seen: number number ...".
+local function plans(lines_of, failed_too)
+  local journal = {
+    each = function(_, visit)
+      for at, line in ipairs(lines_of) do visit(line, at) end
+      return true
+    end,
+    read = function(_, at) return lines_of[at] end,
+  }
+  local visited = 0
+  local read = assert(recording.read(journal, function(_, at) visited = at end, failed_too))
+  equal({ visited, read.count }, { #lines_of, #lines_of })
+  local shown = {}
+  for count = 0, #lines_of do
+    local numbers = {}
+    for _, plan in ipairs(read:folded(count)) do
+      for _, entry in ipairs(plan.entries) do
+        numbers[#numbers + 1] = plan.number .. (entry.number == entry.experiment and "" or "+")
+          .. (entry.failed and "!" or "")
+      end
+    end
+    if numbers[1] then shown[#shown + 1] = ("%d: %s"):format(count, table.concat(numbers, " ")) end
+  end
+  return table.concat(shown, "; "), read
+end
+
+test("a plan is what a line with a proposal names; one that failed counts if that is asked for", function()
+  local journal = {
+    { experiment = 0, outcome = "baseline", seen = 0, proposal = {} },
+    { experiment = 3, outcome = "kept", seen = 1, proposal = {}, group = 2 },
+    { experiment = 1, outcome = "skipped_strategy_error", seen = 1 },
+    { experiment = 2, outcome = "kept", seen = 1, proposal = {}, group = 2 },
+    { experiment = 4, outcome = "skipped_not_selected", seen = 1 },
+    { experiment = 5, outcome = "kept", proposal = {} },
+    { experiment = 6, outcome = "kept", seen = 1, proposal = {}, acceptance = { final = true } },
+    { experiment = 7, outcome = "skipped_strategy_error", seen = 4, proposal = {} },
+  }
+  local shown, read = plans(journal)
+  equal(shown, "1: 2 2+; 4: 7!")
+  equal({ read.planned, read:number_of(3), read:number_of(7) }, { true, 2, 7 })
+  equal({ read:number_of(1), read:number_of(4), read:number_of(9) }, {})
+  equal((plans(journal, true)), "1: 1! 2 2+; 4: 7!")
+  equal(select(2, plans { journal[1] }).planned, false)
+end)
+
 test("a body runs as a task: what it returns, each value", function()
   equal(table.pack(recording.in_task(function() return 1, nil, 3 end)), { 1, nil, 3, n = 3 })
   equal(table.pack(recording.in_task(function() end)), { n = 0 })
