@@ -18,14 +18,14 @@ for line in io.lines(here "../data/metric_lines.jsonl") do
   local case = json.decode(line)
   test(("table: %s %q"):format(case.note or "", case.text:sub(1, 60)), function()
     local scanner = metric.scanner()
-    for i = 1, #case.text do scanner:feed(case.text:sub(i, i)) end
+    for i = 1, #case.text do equal(select("#", scanner:feed(case.text:sub(i, i))), 0) end
     for _, report in ipairs { metric.scan(case.text), scanner:finish() } do
       equal(report.metrics, case.metrics)
       equal(lines_of(report), case.near_misses)
       equal(report.near_miss_count, #case.near_misses)
       if case.samples then equal(report.samples, case.samples) end
     end
-    scanner:close()
+    equal(select("#", scanner:close()), 0)
   end)
 end
 

@@ -9,9 +9,9 @@ local core = { "tests/lua/proposal.lua", "tests/lua/history.lua", "tests/lua/lin
   "tests/lua/models.lua", "tests/lua/contract.lua", "tests/lua/noise/judge.lua", "tests/lua/goals/gate.lua",
   "tests/lua/lab/trial.lua", "tests/lua/lab/replay.lua", "tests/lua/lab/recorded_runs.lua", "tests/lua/checkpoint.lua",
   "tests/lua/noise/acceptance.lua", "tests/lua/noise/guards.lua", "tests/lua/pareto/front.lua",
-  "tests/lua/reflect/reflection.lua", "tests/lua/prompts.lua", "tests/cli/contract.t", "tests/cli/bad_strategy.t", "tests/cli/bad_journal.t",
-  "tests/cli/budget.t", "tests/cli/loop.t", "tests/cli/replay.t", "tests/cli/samples.t", "tests/cli/edges.t",
-  "tests/cli/models.t", "tests/cli/steering.t" }
+  "tests/lua/reflect/reflection.lua", "tests/lua/prompts.lua", "tests/cli/contract.t", "tests/cli/bad_strategy.t",
+  "tests/cli/bad_journal.t", "tests/cli/budget.t", "tests/cli/loop.t", "tests/cli/replay.t", "tests/cli/samples.t",
+  "tests/cli/edges.t", "tests/cli/models.t", "tests/cli/steering.t" }
 
 local function with(...)
   local list = { ... }
@@ -21,7 +21,7 @@ end
 return {
   ["lua/apsis/core"] = core,
   ["lua/apsis/core/best_of.lua"] = with("tests/cli/compare.t", "tests/cli/chat.t"),
-  ["lua/apsis/core/clock.lua"] = with("tests/lua/goals/schedule.lua"),
+  ["lua/apsis/core/clock.lua"] = with("tests/lua/clock.lua", "tests/lua/goals/schedule.lua"),
   ["lua/apsis/core/packed.lua"] = with("tests/lua/checkpoint.lua"),
   ["lua/apsis/core/planner.lua"] = with("tests/cli/bad_outcomes.t"),
   ["lua/apsis/core/tasks.lua"] = with("tests/lua/chat.lua"),
