@@ -557,6 +557,19 @@ test("halt, plan and accept never overlap, though each of them waits", function(
   end
 end)
 
+test("what an accept writes into a candidate is gone when it is asked again", function()
+  local lines = fake.run([[
+    local value
+    return { accept = function(run, candidate)
+      if not value then
+        value, candidate.value, candidate.experiment = candidate.value, 999, 7
+        return "measure", { ids = { "c0000" } }
+      end
+      return candidate.value == value and candidate.experiment == 1, "it was changed"
+    end }]], { budget = { iterations = 1 } })
+  equal({ lines[2].outcome, lines[2].rollback_reason }, { "kept" })
+end)
+
 test("while an accept measures, no other accept begins", function()
   local source = [[
     local deciding

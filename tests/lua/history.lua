@@ -76,6 +76,14 @@ test("what is better by more than epsilon leads; a tie that is kept leads, and r
   equal({ led, made.bar }, { { true, true, false }, 0.2 })
 end)
 
+test("one that retained the value it tied with retains none when more samples show it to be better", function()
+  local made = fold { base(), kept(0.9) }
+  equal({ made.best.id, made.best.retained, made.bar }, { "c0001", 1, 1 })
+  local twice = { { id = "c0001", value = 5 }, { id = "c0001", value = 5 } }
+  made = fold { base(), kept(0.9), worse(0, { trace = twice }) }
+  equal({ made.best.id, made.best.value, made.bar, made.best.retained }, { "c0001", 5, 5 })
+end)
+
 test("lines after the best count since it; a provider that fails, and what measures or asks, do not", function()
   local made = fold { base(), kept(3), kept(2), worse(1), { outcome = "skipped_provider_failure" }, { outcome = "measured" },
     { outcome = "asked" }, { outcome = "skipped_no_change" } }
