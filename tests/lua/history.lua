@@ -147,6 +147,9 @@ test("one that was shown to be better leads whatever its value, and the same bas
   made = fold { base(), kept(5), kept(9), judged(6, "kept"), { outcome = "measured",
     trace = { { id = "c0002", value = 0 }, { id = "c0002", value = 0 }, { id = "c0001", value = 100 } } } }
   equal({ made.best.id, made.judged, made.kept_lines }, { "c0003", true, { 3, 4 } })
+  equal(fold({ base(), judged(6, "kept"), kept(7) }).judged, false)
+  equal(fold({ base(), judged(6, "kept"), worse(1) }).judged, true)
+  equal(fold({ base(), worse(1, { acceptance = { state = { level = 1 } } }) }).judged, true)
   equal({ fold({ base(), kept(2, { acceptance = { gain = { by = 3 } } }) }).gain,
     fold({ base(), kept(2, { acceptance = { gain = { by = 3 } } }), base() }).gain }, { { by = 3 } })
 end)
