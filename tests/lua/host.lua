@@ -77,6 +77,33 @@ test("the program knows itself; a file is no terminal", function()
   equal({ host.isatty(99), host.columns(99) }, { false })
 end)
 
+test("a terminal's width and height are those that it has; without a width there is none", function()
+  local master <close> = assert(io.open("/dev/ptmx", "r+"))
+  local fd
+  for _, name in ipairs(assert(fs.list "/proc/self/fd")) do
+    if (fs.readlink("/proc/self/fd/" .. name) or ""):find "ptmx" then fd = tonumber(name) end
+  end
+  for _, size in ipairs { { 100, 30 }, { 1, 7 }, { 300, 0 } } do
+    assert(os.execute(("stty cols %d rows %d <&%d"):format(size[1], size[2], fd)))
+    equal({ host.isatty(fd), host.columns(fd) }, { true, size[1], size[2] })
+  end
+  assert(os.execute(("stty cols 0 rows 30 <&%d"):format(fd)))
+  equal({ host.isatty(fd), host.columns(fd) }, { true })
+  equal(io.type(master), "file")
+end)
+
+test("started by a loader, as in a bundle, the program is what stands above the loader's folder", function()
+  if os.getenv "APSIS_SANITIZED" or os.getenv "VALGRIND" then return end
+  local loader
+  for line in io.lines "/proc/self/maps" do loader = loader or line:match "/%S*/ld%-[^/%s]+$" end
+  local script = dir .. "/where.lua"
+  assert(fs.write(script, [[local host = require "apsis.host" print(host.executable, host.libraries)]]))
+  local folder = loader:match "^(.*)/"
+  local result = process.run { argv = { loader, host.executable, "exec", script } }
+  equal(result.stdout.head, ("%s/apsis\t%s\n"):format(folder:match "^(.*)/", folder))
+  equal(process.run({ argv = { host.executable, "exec", script } }).stdout.head, host.executable .. "\tnil\n")
+end)
+
 -- What the program prints and how it ends if its command line is this.
 local function ended(source)
   assert(fs.mkdir(dir .. "/home/lua/apsis/cli"))
