@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -366,9 +367,162 @@ static void left_behind(void)
     ap_http_close(many[0]);
 }
 
+/* ---- each call of libcurl that can fail does so once ---- */
+
+/* clang-format off */
+#define FALLIBLE(X) \
+    X(slist_append, 0) X(easy_init, 0) X(multi_init, 0) X(easy_setopt, CURLE_BAD_FUNCTION_ARGUMENT) \
+    X(multi_setopt, CURLM_UNKNOWN_OPTION) X(multi_add_handle, CURLM_BAD_EASY_HANDLE) \
+    X(multi_socket_action, CURLM_INTERNAL_ERROR)
+/* clang-format on */
+
+static int fail_at, calls;           /* which call fails; 0: none */
+static const char *failed;           /* its name */
+static long failed_option;           /* and its second argument */
+static long options[64], values[64]; /* what was set, in turn */
+static int option_count;
+
+/* Every argument of these functions is a number or an address, as it is of a function of four numbers. */
+typedef long any_function(long, long, long, long);
+
+#define WRAPPER(name, result)                                                                                          \
+    static any_function *real_##name;                                                                                  \
+    static long wrapped_##name(long a, long b, long c, long d)                                                         \
+    {                                                                                                                  \
+        if (strstr(#name, "setopt") != NULL && option_count < 64) {                                                    \
+            options[option_count] = b & 0xffffffff;                                                                    \
+            values[option_count++] = c;                                                                                \
+        }                                                                                                              \
+        if (fail_at == 0 || ++calls != fail_at)                                                                        \
+            return real_##name(a, b, c, d);                                                                            \
+        failed = #name;                                                                                                \
+        failed_option = b & 0xffffffff;                                                                                \
+        return result;                                                                                                 \
+    }
+FALLIBLE(WRAPPER)
+
+static void wrap_all(void)
+{
+    any_function *wrapped;
+#define WRAP(name, result)                                                                                             \
+    memcpy(&real_##name, &ap_curllib.name, sizeof wrapped);                                                            \
+    wrapped = wrapped_##name;                                                                                          \
+    memcpy(&ap_curllib.name, &wrapped, sizeof wrapped);
+    FALLIBLE(WRAP)
+}
+
+static struct ap_http_spec posting(void)
+{
+    static const struct ap_http_header headers[] = {{"X-A", "1"}, {"Expect", ""}};
+    struct ap_http_spec spec = plain();
+    spec.method = "PATCH";
+    spec.headers = headers;
+    spec.header_count = 2;
+    spec.body = "b";
+    spec.body_count = 1;
+    return spec;
+}
+
+enum { ANSWERED, NOT_STARTED, NOT_DONE, WRONG };
+
+/* How one request ends whose call number `at` fails. The next one is answered. */
+static int request_failing(int at)
+{
+    static const char reply[] = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\na";
+    struct ap_http_spec spec = posting();
+    struct ap_http_result result;
+    struct ap_err err = {0};
+    int ended = WRONG;
+    fail_at = at;
+    calls = option_count = 0;
+    struct ap_http *http = NULL;
+    if (ap_http_start(&http, &spec, &err) != 0) {
+        ended = err.code[0] != '\0' && err.message[0] != '\0' ? NOT_STARTED : WRONG;
+    } else {
+        int conn = server_accept(http);
+        ssize_t sent = conn >= 0 ? send(conn, reply, sizeof reply - 1, MSG_NOSIGNAL) : 0;
+        while (!ap_http_done(http))
+            turn(http, -1);
+        if (ap_http_result(&result, http, &err) != 0)
+            ended = strcmp(err.code, "ERECV") == 0 && strstr(err.message, ": libcurl: ") != NULL ? NOT_DONE : WRONG;
+        else if (sent > 0 && result.status == 200 && result.body_count == 1)
+            ended = ANSWERED;
+        ap_http_close(http);
+        if (conn >= 0)
+            close(conn);
+    }
+    fail_at = 0;
+    for (int stale; (stale = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;)
+        close(stale);
+    http = exchange(&spec, reply, sizeof reply - 1, 1 << 20);
+    if (http == NULL || ap_http_result(&result, http, &err) != 0)
+        return WRONG;
+    ap_http_close(http);
+    return ended;
+}
+
+/* Before any other request: only the first sets libcurl up. */
+static void each_call(void)
+{
+    struct ap_err err;
+    ok(ap_curllib_load(&err) == 0, "libcurl");
+    wrap_all();
+    int at = 1, wrong = 0, ended = WRONG;
+    for (bool over = false; !over && at < 200; at++) {
+        int status = 0;
+        pid_t pid = fork();
+        if (pid == 0) {
+            alarm(60);
+            ended = request_failing(at);
+            int expected = failed == NULL                               ? ANSWERED
+                           : strcmp(failed, "multi_socket_action") == 0 ? NOT_DONE
+                                                                        : NOT_STARTED;
+            if (failed != NULL && failed_option == CURLOPT_QUICK_EXIT)
+                expected = ended; /* its result is not looked at */
+            if (ended != expected)
+                printf("# call %d, %s: %d\n", at, failed != NULL ? failed : "none", ended);
+            fflush(stdout);
+            _exit(ended != expected ? 1 : failed == NULL ? 2 : 0);
+        }
+        waitpid(pid, &status, 0);
+        over = WIFEXITED(status) && WEXITSTATUS(status) == 2;
+        wrong += !WIFEXITED(status) || WEXITSTATUS(status) == 1;
+    }
+    ok(wrong == 0 && at > 30 && at < 200, "each of %d calls that fails is an error, and the next request is none",
+        at - 2);
+}
+
+/* What cannot be seen in a request or at its end. */
+static void options_set(void)
+{
+    static const struct {
+        long option, value;
+    } wanted[] = {{CURLOPT_NOSIGNAL, 1}, {CURLOPT_HTTP09_ALLOWED, 0}, {CURLOPT_FOLLOWLOCATION, 0},
+        {CURLOPT_SSL_VERIFYPEER, 1}, {CURLOPT_SSL_VERIFYHOST, 2}, {CURLOPT_SUPPRESS_CONNECT_HEADERS, 1},
+        {CURLOPT_TCP_KEEPALIVE, 1}, {CURLOPT_TIMEOUT_MS, 60000}, {CURLOPT_CONNECTTIMEOUT_MS, 50000},
+        {CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2}, {CURLOPT_MAXFILESIZE_LARGE, 1000}, {CURLOPT_QUICK_EXIT, 1}};
+    struct ap_http_spec spec = plain();
+    struct ap_http *http;
+    struct ap_err err;
+    spec.connect_timeout_ms = 50000;
+    option_count = 0;
+    ok(ap_http_start(&http, &spec, &err) == 0, "a request");
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        int found = -1;
+        for (int set = 0; set < option_count; set++)
+            found = options[set] == wanted[i].option ? set : found;
+        ok(found >= 0 && values[found] == wanted[i].value, "option %ld is %ld", wanted[i].option, wanted[i].value);
+    }
+    ap_http_close(http);
+    for (int stale; (stale = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;)
+        close(stale);
+}
+
 int main(void)
 {
     server_open();
+    each_call();
+    options_set();
     head_lines();
     urls();
     responses(1 << 20);
