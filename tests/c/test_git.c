@@ -203,6 +203,28 @@ static void test_history(struct ap_git *git)
     ap_buf_dispose(&out);
 }
 
+/* A tree whose folder d is an object that is not there. */
+static void test_missing(struct ap_git *git)
+{
+    static const char record[] = "40000 d\0abcdefghijklmnopqrst";
+    git_repository *objects = ap_git_objects(git);
+    git_oid tree;
+    unsigned mode = 0;
+    bool has = true;
+    struct ap_buf out = {0};
+    ok(ap_gitlib_write(&tree, objects, record, sizeof record - 1, GIT_OBJECT_TREE) == 0, "a tree with a folder");
+    ok(ap_gitobj_read(&out, &mode, objects, &tree, "d/e", &err) == -1 && strcmp(err.code, "EGIT") == 0 &&
+            strncmp(err.message, "d/e: ", 5) == 0,
+        "what is below a folder that is missing cannot be read: %s", err.message);
+    ok(ap_gitobj_has(&has, objects, &tree, "d/e", &err) == -1 && strcmp(err.code, "EGIT") == 0,
+        "nor is it known whether it is there");
+    ok(ap_gitobj_read(&out, &mode, objects, &tree, "n/e", &err) == -1 && strcmp(err.code, "ENOENT") == 0 &&
+            strcmp(err.message, "there is no n/e in that tree") == 0,
+        "what has no folder is not there: %s", err.message);
+    ok(ap_gitobj_has(&has, objects, &tree, "n/e", &err) == 0 && !has, "which is known");
+    ap_buf_dispose(&out);
+}
+
 static void test_identity(struct ap_git *git)
 {
     git_oid tree;
@@ -526,6 +548,7 @@ int main(void)
         return done();
     ok(ap_git_info(&info, git, &err) == 0 && !info.born && strcmp(info.branch, "main") == 0, "HEAD is unborn on main");
     test_trees(git);
+    test_missing(git);
     test_history(git);
     test_identity(git);
     test_identities();

@@ -112,6 +112,18 @@ test("a group of two that a kill cut off is accepted together when it is done ag
   equal({ lines[2].rollback_reason, lines[3].notes.kept_because }, { "of 2", "of 2" })
 end)
 
+test("what another strategy planned before a kill is not done again; a plan of no known one is", function()
+  local unfinished = {}
+  for number, name in ipairs { "other", false } do
+    unfinished[number] = { number = number, seen = 1, now = 5, strategy = name or nil,
+      proposal = { parents = { "c0000" }, edits = { x = 40 + number } } }
+  end
+  local lines = fake.run("return { plan = function() return nil end }",
+    { budget = { iterations = 2 }, unfinished = unfinished })
+  equal(fake.column(lines, "outcome"), { "baseline", "skipped_not_selected", "kept" })
+  matches(lines[2].rollback_reason, "^planned by other, and this run's strategy is ")
+end)
+
 test("a group larger than the free workers is a strategy error", function()
   local lines = fake.run([[return { plan = function(run) return { { parents = { run.best } }, { parents = { run.best } } } end }]], {})
   equal(lines[2].outcome, "skipped_strategy_error")
