@@ -168,6 +168,11 @@ tap.test("a head in which anything is missing, or is not what it must be, is of 
   end
   tap.equal(packed.restore(history.new(metric, source), "before" .. text, 7), true)
   source:close()
+  local nothing = text_of(history.new(metric, source))
+  tap.equal(restored(nothing, source, function() end), true)
+  for _, name in ipairs { "marks", "kept" } do
+    tap.equal(restored(nothing, source, function(head) head[name] = nil end), false, name)
+  end
 end)
 
 tap.test("the first baseline's metric is that of the first lines, given or not", function()
