@@ -159,7 +159,7 @@ static enum state step_name(struct ap_metricline *line, char c, bool *failed)
     }
     if (c == '=')
         return line->name.used > 0 ? VALUE : miss(line, "no name before =");
-    if (line->name.used > 0 && is_blank(c))
+    if (is_blank(c))
         return NAME_BLANK;
     if (c == '\r')
         return miss(line, line->name.used > 0 ? "no = after the name" : "no name");
