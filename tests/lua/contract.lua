@@ -536,18 +536,19 @@ test("an experiment tells the world its phases, each when it begins", function()
     "PLAN VERIFY LOG" })
 end)
 
--- A strategy whose hooks wait, and raise if another has begun meanwhile; groups: it plans two at a time if it may.
-local function alone(groups)
+-- A strategy whose hooks wait, and raise if another has begun meanwhile; groups: it plans two at a time if it may;
+-- measures: accept has each candidate measured again.
+local function alone(groups, measures)
   return ([[
     local wait = require "apsis.wait"
     local inside
     local function alone(name, result)
-      return function(run)
+      return function(run, candidate)
         assert(inside == nil, name .. " began within " .. tostring(inside))
         inside = name
         wait.sleep(0.01)
         inside = nil
-        return result and result(run)
+        if result then return result(run, candidate) end
       end
     end
     local function proposal(run, more) return { parents = { run.baseline }, edits = { x = 2 * run.experiment + more } } end
@@ -556,14 +557,17 @@ local function alone(groups)
       plan = alone("plan", function(run)
         return %s and run.free > 1 and { proposal(run, 0), proposal(run, 1) } or proposal(run, 0)
       end),
-      accept = alone("accept", function() return true end),
-    }]]):format(groups)
+      accept = alone("accept", function(_, candidate)
+        if %s and #candidate.samples < 2 then return "measure", { ids = { candidate.id } } end
+        return true
+      end),
+    }]]):format(groups, measures)
 end
 
 test("halt, plan and accept never overlap, though each of them waits", function()
   local world = { delay = function() return 0.005 end }
-  for _, groups in ipairs { false, true } do
-    local lines = fake.run(alone(groups), { workers = 4, budget = { iterations = 8 }, world = world })
+  for _, how in ipairs { { false, false }, { true, false }, { false, true }, { true, true } } do
+    local lines = fake.run(alone(how[1], how[2]), { workers = 4, budget = { iterations = 8 }, world = world })
     equal(fake.column(lines, "rollback_reason"), { "-", "-", "-", "-", "-", "-", "-", "-", "-" })
     equal(#lines, 9)
   end
