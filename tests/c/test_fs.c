@@ -195,6 +195,29 @@ static void test_copy(void)
     unlink(in_dir("victim"));
 }
 
+/* `count` folders, each in the one before it. */
+static const char *nested(const char *top, int count)
+{
+    static char path[400];
+    size_t size = (size_t)snprintf(path, sizeof path, "%s", in_dir(top));
+    for (int i = 0; i < count; i++)
+        size += (size_t)snprintf(path + size, sizeof path - size, "/d");
+    return path;
+}
+
+static void test_copy_depth(void)
+{
+    struct ap_fs_copied copied;
+    struct ap_err err;
+    ok(ap_fs_mkdir(nested("deep", 66), &err) == 0, "66 folders, one in the other");
+    ok(ap_fs_copy_tree(&copied, in_dir("deep"), in_dir("to"), -1, -1, &err) == 0 && copied.files == 0 &&
+            copied.skipped == 1,
+        "a copy skips what is too deep");
+    ok(exists(nested("to", 64)) && !exists(nested("to", 65)), "which is all but 64 of them");
+    ap_fs_remove_tree(in_dir("deep"), &err);
+    ap_fs_remove_tree(in_dir("to"), &err);
+}
+
 static struct ap_fs_copied copied;
 
 /* The actions that trip_each repeats. Each makes what it needs, and says whether its result is whole. */
@@ -304,6 +327,7 @@ int main(void)
     test_remove_racing();
     test_remove_together();
     test_copy();
+    test_copy_depth();
     test_forbidden();
     test_each_call();
     ok(count_descriptors() == before, "no descriptor is left open");

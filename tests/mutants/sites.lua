@@ -2,8 +2,9 @@
 -- alone are strings and comments; sizes, which are constants above 64 and those of arrays and new tables; -2 for -1;
 -- index 0 of Lua's stack for 1 or -1, which is not defined; 0 for the 1 where a plain find begins, which is the same;
 -- other numbers for true, and for the 1 of an option of libcurl that is on; the 0 that a descriptor is compared with,
--- as 0 to 2 are open from the start (which host/ sees to) and no call gives one of them; what the compiler itself
--- asserts; and what is done when memory runs out or is freed (which `make faults` and `make asan` look after).
+-- as 0 to 2 are open from the start (which host/ sees to) and no call gives one of them; errno put back after a close,
+-- which changes it only if it fails; what the compiler itself asserts; and what is done when memory runs out or is
+-- freed (which `make faults` and `make asan` look after).
 local sites = {}
 
 -- The text with its strings and comments blanked, byte for byte; newlines stay.
@@ -100,12 +101,13 @@ local function constants(add, line, language)
 end
 
 -- Whole lines: a statement that is left out, an error that is not looked at.
-local function statements(add, line, following, language)
+local function statements(add, line, preceding, following, language)
   local from, to = line:match "^%s*()%S.-()%s*$"
   if language == "c" then
     local call = line:find "^%s+[%a_][%w_.>%-]*%b();%s*$"
     local assignment = line:find "^%s+%*?[%a_][%w_.>%-%[%]]* [+*|&-]?= [^;{]*;%s*$"
-    if (call or assignment) and not line:find "^%s+return" then add("dropped statement", from, to, ";") end
+    local kept = preceding:find "^%s+close" and line:find "^%s+errno = [%a_]+;"
+    if (call or assignment) and not kept and not line:find "^%s+return" then add("dropped statement", from, to, ";") end
     local first, last = line:match "if ()%b()()%s*$"
     if first and (following:find "^%s+return [^;]*;" or following:find "^%s+goto out;") then
       add("removed error check", first, last, function(text) return "(" .. text .. " && 0)" end)
@@ -154,7 +156,7 @@ function sites.of(path, text)
         for from, to in line:gmatch(swap[2]) do add(swap[1], from, to, swap[3]) end
       end
       constants(add, line, language)
-      statements(add, line, following, language)
+      statements(add, line, preceding, following, language)
     end
     preceding = line
   end
