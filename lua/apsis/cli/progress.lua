@@ -69,7 +69,8 @@ local function best_text(self, engine)
   if not (best and best.value) then return "no value yet" end
   local against = baseline and baseline.value and best ~= baseline and
     (direction.percent_text(best.value, baseline.value) or direction.delta_text(engine.metric:delta(best, baseline)))
-  return ("best %s%s (%s%s)"):format(progress.number(best.value), self.unit and " " .. plain.text(self.unit) or "", best.id,
+  local unit = self.unit and " " .. plain.text(self.unit) or ""
+  return ("best %s%s (%s%s)"):format(progress.number(best.value), unit, best.id,
     against and ", " .. against or "")
 end
 

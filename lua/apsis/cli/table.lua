@@ -194,7 +194,8 @@ function show.columns(head, rows, right, width, spare, last)
   return lines
 end
 
--- Aligned "name: value" lines; pairs with a nil value are left out. On a terminal long values are wrapped.
+-- Aligned "name: value" lines; pairs with a nil value are left out. On a terminal long values are wrapped. A
+-- line of a value never begins where a name does.
 function show.facts(list)
   local width, screen = 0, show.width()
   for _, fact in ipairs(list) do
@@ -203,7 +204,7 @@ function show.facts(list)
   for _, fact in ipairs(list) do
     if fact[2] ~= nil then
       local indent = (" "):rep(width + 3)
-      local text = fact[1] .. ":" .. indent:sub(#fact[1] + 2) .. tostring(fact[2])
+      local text = fact[1] .. ":" .. indent:sub(#fact[1] + 2) .. tostring(fact[2]):gsub("[\r\n]+", "\n" .. indent)
       print(screen and show.wrap(text, screen, indent) or text)
     end
   end

@@ -71,14 +71,16 @@ function Shown:breaks(breaks)
   answer(self, "breakpoints", #texts > 0 and table.concat(texts, "\n") or "no breakpoints")
 end
 
+local function one_line(text) return (text:gsub("\\?\r?\n", "\\n")) end
+
 -- A value: a table with each of its keys on a line.
 local function value_text(value)
   local text = legible(value)
   if type(value) ~= "table" or text:sub(1, 1) ~= "{" or #text < 70 then return text end
   local rows = {}
   for key, element in sandbox.sorted_pairs(value) do
-    rows[#rows + 1] = ("  %s = %s"):format(tostring(key), type(element) == "string" and ("%q"):format(element)
-      or legible(element))
+    rows[#rows + 1] = one_line(("  %s = %s"):format(tostring(key), type(element) == "string"
+      and ("%q"):format(element) or legible(element)))
   end
   return "{\n" .. table.concat(rows, "\n") .. "\n}"
 end
@@ -96,7 +98,7 @@ function Shown:memory(step)
   local picture, rows = memory.picture(step.owner), {}
   if self.as_json then return print(json.encode { memory = picture }) end
   for path, text in sandbox.sorted_pairs(picture) do
-    if text ~= "{...}" then rows[#rows + 1] = ("%s = %s"):format(path, text) end
+    if text ~= "{...}" then rows[#rows + 1] = one_line(("%s = %s"):format(path, text)) end
   end
   lines_of(#rows > 0 and table.concat(rows, "\n") or "memory is empty")
 end

@@ -11,6 +11,8 @@ local trust = {}
 
 local function given(what) return what ~= nil and what ~= json.null and what or nil end
 
+local function one_line(text) return (plain.text(text):gsub("%s+", " ")) end
+
 -- What measures now and did not when the baseline was measured: a text; nil if nothing, or if it cannot be known here.
 local function evaluator_change(dir, baseline)
   local opened = session.configure(dir)
@@ -50,7 +52,7 @@ function trust.of(slow, facts, history)
   local function doubt(label, text) list[#list + 1] = text and { label, text, true } or nil end
   doubt("paused", facts.paused and not facts.running and "the next run waits; `apsis resume` goes on" or nil)
   doubt("altered", given(facts.altered))
-  doubt("near miss", near and ("experiment %s, %s"):format(near.experiment, near_miss.at(near, plain.text)))
+  doubt("near miss", near and ("experiment %s, %s"):format(near.experiment, near_miss.at(near, one_line)))
   doubt("measured", history.began > 1 and ("again: what is before experiment %d is not compared"):format(
     history.baseline.experiment) or nil)
   doubt("branch", given(facts.branch_left) and ("%s is left behind: %s"):format(facts.branch, facts.branch_left))

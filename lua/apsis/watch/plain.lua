@@ -8,7 +8,7 @@ local wait = require "apsis.wait"
 local plain = {}
 
 -- Prints a line in which nothing controls a terminal, wherever it goes; nil if nobody reads any more.
-local function say(line) return print(safe.text(line)) end
+local function say(line) return print(safe.text((line:gsub("[\t\r\n]+", " ")))) end
 
 local FOLLOW_S <const> = 1
 
