@@ -199,9 +199,9 @@ local function hold_of(recorded)
   local hold = {}
   function hold.asks(_, slot) return recorded.lines[slot.number].approval and "waits" or nil end
   function hold.next(_, engine)
-    for _, number in ipairs(engine:in_flight()) do
-      local slot, line = engine.slots[number], recorded.lines[number]
-      if slot.held and not slot.held.answer and recorded.at[number] <= engine.history.count + 1 then
+    for _, experiment in ipairs(engine:in_flight()) do
+      local slot, line = engine.slots[experiment], recorded.lines[experiment]
+      if slot.held and not slot.held.answer and recorded.at[experiment] <= engine.history.count + 1 then
         local kept = line.approval.answer == "keep"
         return { slot = slot, answer = { outcome = kept and "kept" or "reverted_not_approved", noted = line.approval,
           reason = not kept and line.rollback_reason or nil, text = "approved" } }
@@ -209,8 +209,8 @@ local function hold_of(recorded)
     end
   end
   function hold.pause(_, engine)
-    for _, number in ipairs(engine:in_flight()) do
-      if engine.slots[number].held then finish(engine.world, number, "nothing else was recorded") end
+    for _, experiment in ipairs(engine:in_flight()) do
+      if engine.slots[experiment].held then finish(engine.world, experiment, "nothing else was recorded") end
     end
   end
   return hold
