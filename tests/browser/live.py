@@ -27,7 +27,7 @@ class Page:
             raise RuntimeError(expression + ": " + json.dumps(answer["exceptionDetails"]))
         return answer["result"].get("value")
 
-    def until(self, expression, seconds=40):
+    def until(self, expression, seconds=20):
         """Waits until it is true; returns its value."""
         late = time.monotonic() + seconds
         while True:

@@ -79,4 +79,24 @@ apsis report --serve "$T/home"
 is "no project" "$code" 2
 end_item
 
+EXTRA="approval: ask" new_project asked
+echo 'return function(proposal) return { ["value.txt"] = (100 + proposal.experiment) .. "\n" } end' >propose.lua
+echo 100 >value.txt
+commit scores
+item "what waits for approval is shown, and can be answered"
+apsis baseline --repeats 1
+apsis run --iterations 2
+serve --control
+waiting() { stream "${url}events/1-1" | grep -o '"waiting":[^]]*]' | grep -oE '"(id":"c[0-9]+"|value":[0-9]+)' | tr '\n' ' '; }
+is "two wait" "$(waiting)" '"id":"c0001" "value":101 "id":"c0002" "value":102 '
+like "one that does not" "$(ask -X POST -d '{"id":"c0009"}' "${url}do/approve")" '^409 c0009 does not wait'
+like "without an id" "$(ask -X POST -d '{}' "${url}do/approve")" '^400 '
+like "rejected" "$(ask -X POST -d '{"id":"c0001","reject":true,"reason":"no <b>"}' "${url}do/approve")" '^200 c0001 is rejected'
+like "approved" "$(ask -X POST -d '{"id":"c0002"}' "${url}do/approve")" '^200 c0002 is approved'
+is "the answers" "$(cat .apsis/held/c0001.answer .apsis/held/c0002.answer)" $'reject no <b>\nkeep '
+is "answered, they are not asked about" "$(waiting)" ""
+kill -INT $server
+wait $server
+end_item
+
 finish

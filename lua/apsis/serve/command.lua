@@ -19,7 +19,7 @@ local function announce(self, args)
   io.stdout:flush()
   if not args.json then
     io.stderr:write(("apsis: the page is served%s; whoever has this address can open it; Ctrl-C ends it\n"):format(
-      args.control and ", and can pause, resume and direct the run" or ", to look at only"))
+      args.control and ", and can pause, resume and direct the run, and approve" or ", to look at only"))
   end
   return at
 end

@@ -2,8 +2,10 @@
 -- place is "G-N": N lines of the journal, in its generation G, which is another one if the journal was replaced. Work
 -- for a new line does not depend on how many there are; the whole page's data is gathered again only now and then.
 local direction = require "apsis.direction"
+local held = require "apsis.live.held"
 local host = require "apsis.host"
 local json = require "apsis.json"
+local lock = require "apsis.live.lock"
 local progress = require "apsis.cli.progress"
 local reader = require "apsis.live.reader"
 local standing = require "apsis.live.standing"
@@ -15,7 +17,7 @@ local Project = {}
 Project.__index = Project
 
 local BEHIND <const> = 5000 -- most lines that events bring; further behind, the page is taken as a whole
-local LEAST_S <const>, SHARE <const> = 1, 400 -- between two gatherings; and so many times what the last one took
+local LEAST_S <const>, SHARE <const> = 1, 400 -- between two gatherings; and so many times the processor time of the last
 local TITLE <const>, SLOTS <const> = 160, 16
 
 local fields = { experiment = true, outcome = true, candidate = true, parents = true, primary_metric = true,
@@ -54,13 +56,14 @@ end
 
 -- Gathers the page's data. true | nil, message.
 local function gather(self)
-  local began, history = wait.now(), self.reader.history
+  local began, history = os.clock(), self.reader.history
+  self.running = lock.holder(self.reader.home) ~= nil
   local data, message = self.tools.data(self.reader)
   if not data then return nil, message end
   data.live = { at = self:place(), control = self.control or json.null }
   self.whole = { data = data, count = history.count, began = history.began, gain = history.gain,
     running = self.running }
-  self.due = wait.now() + math.max(LEAST_S, SHARE * (wait.now() - began))
+  self.due = wait.now() + math.max(LEAST_S, SHARE * (os.clock() - began))
   return true
 end
 
@@ -156,6 +159,18 @@ local function slots_of(facts)
   return list
 end
 
+-- The candidates that wait for an answer.
+local function waiting_of(opened)
+  local list = json.array()
+  for _, one in ipairs(held.waiting(opened.home, opened.history)) do
+    if #list < SLOTS and not held.answer(opened.home, one.experiment) then
+      list[#list + 1] = { id = one.line.candidate, value = one.line.primary_metric,
+        title = type(one.line.hypothesis) == "string" and cut(one.line.hypothesis) or nil }
+    end
+  end
+  return list
+end
+
 -- How the page's header changes while the run goes on: keys of its data, and what is in flight.
 local function facts_of(self)
   local opened = self.reader
@@ -174,6 +189,7 @@ local function facts_of(self)
       opened.manifest.metric.unit), facts.experiments, facts.experiments == 1 and "" or "s") or json.null,
     experiments = facts.experiments, kept = history.outcomes.kept or 0,
     now = { running = facts.running, paused = facts.paused, of = #facts.in_flight, slots = slots_of(facts),
+      waiting = waiting_of(opened),
       problem = self.problem or self.removed or json.null } }
 end
 

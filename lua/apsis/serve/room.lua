@@ -4,7 +4,7 @@ local room = {}
 function room.options(command, parser)
   if command ~= "report" then return end
   parser:flag("--serve", "show the page to browsers of this machine until Ctrl-C; it moves while the run goes on")
-  parser:flag("--control", "with --serve: the page can pause, resume and direct the run")
+  parser:flag("--control", "with --serve: the page can pause, resume and direct the run, and approve")
   parser:option("--port", "with --serve: the port to listen on (default: one that is free)"):convert(math.tointeger)
     :argname "N"
 end
