@@ -17,7 +17,7 @@ local Project = {}
 Project.__index = Project
 
 local BEHIND <const> = 5000 -- most lines that events bring; further behind, the page is taken as a whole
-local LEAST_S <const>, SHARE <const> = 1, 400 -- between two gatherings; and so many times the processor time of the last
+local LEAST_S <const>, SHARE <const> = 1, 400 -- between two gatherings; and times the processor time of the last
 local TITLE <const>, SLOTS <const> = 160, 16
 
 local fields = { experiment = true, outcome = true, candidate = true, parents = true, primary_metric = true,
