@@ -287,6 +287,18 @@ test("checked_out finds a branch in any worktree, and in a rebase", inside(funct
   equal(linked:checked_out("free"), real .. "/repo")
 end))
 
+test("a linked worktree is where its gitdir points; without one, git's own folder for it is named", inside(function(repo, dir, parent)
+  run(dir, "git branch other; git worktree add -q ../linked other")
+  local place = assert(fs.realpath(parent)) .. "/repo/.git/worktrees/linked"
+  for text, path in pairs { ["/some/where/.git\n"] = "/some/where", ["/some/where\n"] = "/some/where", ["/x.git\n"] = "/x.git",
+    ["a/.git"] = "a", ["/.git\n"] = "/.git", [""] = place } do
+    assert(fs.write(place .. "/gitdir", text))
+    equal(repo:checked_out("other"), path, text)
+  end
+  assert(fs.remove(place .. "/gitdir"))
+  equal(repo:checked_out("other"), place)
+end))
+
 test("commit writes parents, message, identity and ref, and git accepts it all", inside(function(_, dir)
   run(dir, "git config user.name 'Some One'; git config user.email some@one")
   local again <close> = assert(git.open(dir))
