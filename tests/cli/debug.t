@@ -137,6 +137,16 @@ line "m: memory" "$out" "^tries.reverted_worse_metric = 1"
 line "l: the source" "$out" "^ +[0-9]+  function hillclimb.halt"
 end_item
 
+item "a breakpoint of an expression shows what changed in memory; numbers that mean nothing are refused"
+debug 'b learn if line.experiment == 2\nc\np run.options\ng 99\ng -1\nc 3\n' --strategy mine.lua
+like "memory" "$out" 'experiment 2: learn .*memory +tries\.kept: 1 -> 2'
+line "options" "$out" '^\{ patience = '
+line "no such experiment" "$out" '^no experiment 99 is in the journal$'
+line "not below 0" "$out" '^g N: N is the number'
+line "c has no number" "$out" '^c takes nothing'
+line "whose run it is" "$out" '^hillclimb planned this run, and you look at it with mine\.lua'
+end_item
+
 printf 'return { accept = function(run, candidate) print(candidate.id) return candidate.none.field end }\n' >raises.lua
 debug 'b plan\nc\nd 1\nc\ns\nr\n' --strategy raises.lua
 item "a hook that raises is a step, and the last"

@@ -22,7 +22,9 @@ local function table_text(value, depth, outer)
   if depth > MOST_DEEP or outer[value] then return "{...}" end
   outer[value] = true
   local parts, listed = {}, 0
-  for index, element in ipairs(value) do parts[index], listed = text_of(element, depth + 1, outer), index end
+  pcall(function() -- a table with names only may refuse to be asked for 1
+    for index, element in ipairs(value) do parts[index], listed = text_of(element, depth + 1, outer), index end
+  end)
   local ok = pcall(function()
     for key, element in sandbox.sorted_pairs(value) do
       if not (math.type(key) == "integer" and key >= 1 and key <= listed) then

@@ -1,12 +1,14 @@
 -- console: the commands of `apsis debug`: where to go, where to stop, what to show. Keeps the number of the step it is
 -- at; to go back, it walks again from the newest checkpoint before, or from the start. A goal is where a walk stops:
--- { stops(step), looks(step): whether memory is to be compared, quiet: nothing is printed, finish(): what follows }.
+-- { stops(step), looks(step): whether memory is to be compared, compares: what changed is always shown, quiet: nothing
+-- is printed, finish(): what follows }.
 local breakpoint = require "apsis.debug.breakpoint"
 local checkpoints = require "apsis.debug.checkpoints"
 local expression = require "apsis.debug.expression"
 local json = require "apsis.json"
 local lines = require "apsis.core.line"
 local shown = require "apsis.debug.shown"
+local tables = require "apsis.cli.table"
 local walks = require "apsis.debug.walk"
 
 local console = {}
@@ -36,6 +38,8 @@ end
 
 -- ---- going ----
 
+local go_to
+
 -- Goes on to a goal; prints where that is. The goal is another one if this process was woken meanwhile.
 local function go(self, goal)
   self.goal, self.reached = goal, false
@@ -45,6 +49,7 @@ local function go(self, goal)
     return self.reached
   end, function(step) return self.goal.looks(step) end)
   self.step = step or not message and self.walk.last or self.step
+  if self.reached and self.goal.compares and not step.before and step.body then return go_to(self, step.number) end
   if step and (self.reached or step.failed) then
     if not self.goal.quiet or step.failed then self.show:step(step) end
   elseif step then self.show:note("interrupted", step)
@@ -52,6 +57,12 @@ local function go(self, goal)
   else
     self.show:note(("the journal ends here, after %d lines and %d steps"):format(self.walk.engine.history.count,
       self.walk.count), self.step)
+  end
+  local planner = self.walk.planner
+  if planner and not self.warned then
+    self.warned = true
+    self.show:note(("%s planned this run, and you look at it with %s: --strategy names another"):format(
+      tables.line(planner), tables.line(self.walk.strategy.name)))
   end
   if self.reached and self.goal.finish then return self.goal.finish() end
   return self.reached
@@ -113,7 +124,7 @@ function open_walk(self)
 end
 
 -- Goes to a step by its number.
-local function go_to(self, number)
+function go_to(self, number)
   if number < 1 then number = 1 end
   local point = self.points:before("steps", number)
   if self.walk.ended or self.step and number <= self.step.number or point and point.steps > self.walk.count then
@@ -189,9 +200,11 @@ function commands.n(self)
   go(self, { stops = function(step) return step.experiment ~= experiment end, looks = always })
 end
 
-function commands.c(self)
+-- That an expression holds is known after the step: then the walk comes there again, to compare memory.
+function commands.c(self, rest)
+  if rest ~= "" then return self.show:wrong "c takes nothing: it goes to the next breakpoint" end
   if ended(self) then return end
-  go(self, { stops = function(step) return hit(self, step) ~= nil end, looks = may_hit(self) })
+  go(self, { stops = function(step) return hit(self, step) ~= nil end, looks = may_hit(self), compares = true })
 end
 
 function commands.r(self, rest)
@@ -213,13 +226,15 @@ end
 
 function commands.g(self, rest)
   local wanted = math.tointeger(tonumber(rest))
-  if not wanted then return self.show:wrong "g N: N is the number of an experiment" end
+  if not wanted or wanted < 0 then return self.show:wrong "g N: N is the number of an experiment" end
   for number = 1, #self.marks do
     if self.marks[number] == wanted then return go_to(self, number) end
   end
   local point = self.points:before("highest", wanted)
   if point and point.steps > self.walk.count then return go_again(self, "experiment", wanted, point) end
-  if not ended(self) then go(self, goals.experiment(self, wanted)) end
+  if not ended(self) and not go(self, goals.experiment(self, wanted)) and self.walk.ended then
+    self.show:wrong(("no experiment %d is in the journal"):format(wanted))
+  end
 end
 
 function commands.f(self)
