@@ -180,9 +180,9 @@ end)
 tap.test("kill asks it to end and gives it time; without any it is not asked", function()
   local marked = dir .. "/trapped"
   for grace, output in pairs { [0] = "", [20] = "asked\n" } do
-    local handle <close> = assert(process.start { shell = ("trap 'echo asked; exit' TERM; : >%s; sleep N & wait")
-      :format(marked):gsub("N", seconds(2)) })
-    while not fs.stat(marked) do wait.sleep(0.005) end
+    local handle <close> = assert(process.start { shell = ("trap 'echo asked; exit' TERM; : >%s; sleep %s & wait")
+      :format(marked, seconds(2)) })
+    while not fs.stat(marked) and not handle:result() do wait.any({ handle }, 0.005) end
     tap.equal(select("#", handle:kill(grace)), 0)
     tap.equal(handle:wait().stdout.head, output)
     assert(fs.remove(marked))
