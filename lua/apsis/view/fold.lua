@@ -26,7 +26,8 @@ function fold.new(history)
   return setmetatable({ history = history, read_to = 0, outcomes = {}, operators = {}, index = {}, strategies = {},
     curve = curves.new(), ranking = rankings.new(history, MOST), health = health.new(), judged = false,
     spend = series.new(SPENDS, later),
-    spent = { x = 0, tokens = 0, usd = 0, minutes = 0, queued = 0, measured = 0 } }, Fold)
+    spent = { x = 0, tokens = 0, usd = 0, s = 0, queue_s = 0, run_s = 0, minutes = 0, queued = 0, measured = 0 },
+  }, Fold)
 end
 
 -- The index (from 0) of a name in a list, added if it is new.
@@ -80,9 +81,9 @@ local function add_spend(self, line)
   for kind, sum in pairs(self.spent) do spent[kind] = sum end
   spent.x = math.max(spent.x, line.experiment) -- lines are in the order in which experiments ended
   spent.tokens, spent.usd = spent.tokens + (line.tokens or 0), spent.usd + (line.cost or 0) + (machines.usd or 0)
-  spent.minutes = spent.minutes + (type(line.seconds) == "number" and line.seconds or 0) / 60
-  spent.queued = spent.queued + (machines.queue_s or 0) / 60
-  spent.measured = spent.measured + (machines.run_s or 0) / 60
+  spent.s = spent.s + (type(line.seconds) == "number" and line.seconds or 0)
+  spent.queue_s, spent.run_s = spent.queue_s + (machines.queue_s or 0), spent.run_s + (machines.run_s or 0)
+  spent.minutes, spent.queued, spent.measured = spent.s / 60, spent.queue_s / 60, spent.run_s / 60
   self.spent = spent
   self.spend:add(spent)
 end
