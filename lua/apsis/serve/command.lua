@@ -7,7 +7,7 @@ local wait = require "apsis.wait"
 
 -- Options that make no sense together; nil if there are none.
 local function conflict(args)
-  for _, name in ipairs { "out", "svg" } do
+  for _, name in ipairs { "out", "svg", "card", "animated" } do
     if args[name] then return ("--serve writes no file: leave out --%s"):format(name) end
   end
   if args.port and (args.port < 0 or args.port > 65535) then return "--port: a port is from 0 to 65535" end

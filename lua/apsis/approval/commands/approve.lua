@@ -76,6 +76,10 @@ function approve.run(args)
   one, message, code = find(self, args.id)
   if not one then return code, message end
   local word = args.reject and "reject" or "keep"
+  local given = (held.answer(self.home, one.experiment) or ""):match "^%a+"
+  if given == "keep" and args.reject or given == "reject" and not args.reject then
+    return 2, ("%s has its answer already: %s; a run may have taken it up"):format(one.line.candidate, given)
+  end
   local ok
   ok, message, code = held.give(self.home, one.experiment, ("%s %s\n"):format(word, show.line(args.reason, 1000)))
   if not ok then return code, message end
