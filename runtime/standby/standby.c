@@ -118,12 +118,10 @@ static void sleep_until_woken(void)
         int number;
         if (sigwait(&wake, &number) != 0)
             continue;
-        pid_t pid = fork_sibling();
-        if (pid <= 0)
+        if (fork_sibling() <= 0)
             break; /* no copy: this one goes on itself */
-        shared->running = pid;
     }
-    shared->running = getpid();
+    shared->running = getpid(); /* not by the one that sleeps on: it might be late, and name one that has ended */
 }
 
 int ap_standby_leave(pid_t *pid, struct ap_err *err)
