@@ -1,5 +1,5 @@
 -- play: a world played through with a strategy, and its decisions again, hook by hook: what `apsis debug --world` steps
--- through. Each time it is played, the strategy's file is read anew, so that all is what that file does.
+-- through. The strategy's file is read again each time it is played, so that a change of the file is seen.
 local again = require "apsis.lab.check.again"
 local campaign = require "apsis.lab.campaign"
 local common = require "apsis.cli.common"

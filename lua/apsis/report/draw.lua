@@ -9,7 +9,7 @@ function draw.escaped(text)
   return (plain.visible(text):gsub("[%c\127]+", " "):gsub("&", "&amp;"):gsub("<", "&lt;"):gsub(">", "&gt;"))
 end
 
--- A text of at most so many characters, escaped.
+-- A text escaped, cut to `most` characters.
 function draw.short(text, most)
   text = plain.visible(text):gsub("[%c\127]+", " ")
   if (utf8.len(text) or #text) > most then text = text:sub(1, (utf8.offset(text, most) or most) - 1) .. "…" end

@@ -43,7 +43,7 @@ local function sorted(points)
   return numbers
 end
 
--- What lies within so many times the middle half's width around it, and around low and high if they are given.
+-- What lies within `times` the width of the middle half around it, and around low and high if they are given.
 local function around(points, numbers, times, low, high)
   local first, third = numbers[#numbers // 4 + 1], numbers[#numbers - #numbers // 4]
   local far = times * (third - first)

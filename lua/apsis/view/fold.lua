@@ -88,8 +88,8 @@ local function add_spend(self, line)
   self.spend:add(spent)
 end
 
--- Adds the line at this place of the journal. Lines before the newest baseline that began anew are compared with
--- nothing: they are counted only.
+-- Adds the line at this place of the journal. Lines before the newest `baseline --again` are only counted: nothing is
+-- compared with them.
 function Fold:add(line, at)
   self.read_to = at
   count_names(self, line)

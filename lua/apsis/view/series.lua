@@ -1,5 +1,5 @@
--- series: something of each line of a journal, in at most so many points however many lines there are: a point is then
--- of several lines.
+-- series: a value of each line of a journal as at most `most` points. In a longer journal each point stands for several
+-- lines.
 local series = {}
 
 local Series = {}
