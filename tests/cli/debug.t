@@ -1,6 +1,7 @@
 # debug: stepping through a recorded run with a strategy: each hook, forward and back, breakpoints, expressions, a
 # changed file; what strategies print is text. The run is recorded here: the values are 1 2 -3 4 5 -6.
 . tests/cli/lib.sh
+. tests/cli/debugger.sh
 
 new_project debug
 printf '%s\n' 'return function(proposal)
@@ -31,17 +32,6 @@ commit mine
 "$APSIS" baseline -q >/dev/null 2>&1 && "$APSIS" run -q --iterations 6 --workers 1 >/dev/null 2>&1
 cp logs/results.jsonl "$T/before.jsonl"
 
-# debug COMMANDS ARGUMENTS: a session of commands, one a line: $code, $out, $err.
-debug() {
-    local commands=$1
-    shift
-    printf "$commands" >"$T/.commands"
-    timeout -k 5 60 "$APSIS" debug "$@" <"$T/.commands" >"$T/.out" 2>"$T/.err"
-    code=$?
-    out=$(cat "$T/.out") err=$(cat "$T/.err")
-}
-
-heads() { printf '%s\n' "$out" | sed -n 's/^step [0-9]*, experiment \([0-9]*\): \([a-z]*\).*/\1\2/p' | tr '\n' ' '; }
 
 debug 's\ns\ns\ns\ns\ns\ns\ns\ns\n' --strategy mine.lua
 item "each hook is a step, in the order of the run; a line is one, too"

@@ -1,5 +1,6 @@
 # debug --world: a run in a world of the lab, hook by hook, without a project; made again once the file has changed.
 . tests/cli/lib.sh
+. tests/cli/debugger.sh
 
 mkdir "$T/here" && cd "$T/here" || exit 1
 cat >mine.lua <<'LUA'
@@ -14,16 +15,6 @@ end
 return mine
 LUA
 
-# debug COMMANDS ARGUMENTS: a session of commands, one a line: $code, $out, $err.
-debug() {
-    local commands=$1
-    shift
-    printf "$commands" >"$T/.commands"
-    timeout -k 5 60 "$APSIS" debug "$@" <"$T/.commands" >"$T/.out" 2>"$T/.err"
-    code=$?
-    out=$(cat "$T/.out") err=$(cat "$T/.err")
-}
-heads() { printf '%s\n' "$out" | sed -n 's/^step [0-9]*, experiment \([0-9]*\): \([a-z]*\).*/\1\2/p' | tr '\n' ' '; }
 
 debug 's\ns\ns\nr\nb plan 7\nc\n' --world onemax:n=12 --strategy mine.lua --seed 3 --at 2
 item "the same steps as over a recorded run"
