@@ -23,7 +23,8 @@ function handle:close() end
 ---symlinks. After a failure (ENOENT: no such rev or a missing object; EPATH: an impossible name or link) it may be
 ---called again; until it succeeds, changes and write_tree return ESTATE. Raises if the repository's handle is closed.
 ---@param rev string commit or tree
----@param options? {hide?: string[]} exact paths to leave out; a directory's path leaves out everything below it
+---@param options? {hide?: string[], keep?: boolean} hide: exact paths to leave out; a directory's path leaves out
+---everything below it. keep: writes and removes nothing, so that what differs on the disk already counts as changed
 ---@return {written: integer, removed: integer}? done removed counts a directory that the tree lacks as 1
 ---@return string? message
 ---@return string? code

@@ -2,7 +2,8 @@
 /* cage: a small static program, run once per command as `cage PLAN CWD BOX... COMMAND [ARGUMENT...]`, started only by
  * proc.c. It has two processes. The supervisor stays outside the namespaces until nothing of the command is left, and
  * passes SIGTERM on. The init starts the command, adopts its orphans, enforces its limits, and kills the rest when the
- * main process ends. Then it writes one line about the end to descriptor 3, which the command never sees. (The
+ * main process ends. Then it writes one line about the end to descriptor 3, which the command never sees (and, if apsis
+ * wants a record that outlives it, to descriptor 4, before it kills the rest). (The
  * supervisor has written the init's pid there, so that apsis can wait for the init if the supervisor is killed.) The
  * init is process 1 of a pid namespace: directly as root, else inside a user namespace that maps the user to itself.
  * Without namespaces it is a child subreaper and finds descendants by their parents in /proc. A command that needs a
@@ -40,7 +41,7 @@
 #define SYS_pidfd_open 434
 #endif
 
-enum { REPORT_FD = 3, EXIT_UNUSABLE = 77, SETTLE_S = 10 };
+enum { REPORT_FD = 3, RECORD_FD, EXIT_UNUSABLE = 77, SETTLE_S = 10 };
 
 static struct cage_box box;
 static int rules_fd = -1;
@@ -157,7 +158,7 @@ static pid_t command_start(const char *cwd, char **argv)
 
 static const char *box_step; /* the step of making the box that failed */
 
-static void report_write(int stopped, int status, long long ended_ns)
+static void report_write(int fd, int stopped, int status, long long ended_ns)
 {
     struct rusage used;
     char line[512];
@@ -171,7 +172,7 @@ static void report_write(int stopped, int status, long long ended_ns)
     int count = snprintf(line, sizeof line, "%s %d %d %lld %lld %lld %ld %.200s\n", how, number, stopped, ended_ns,
         used.ru_utime.tv_sec * 1000000LL + used.ru_utime.tv_usec,
         used.ru_stime.tv_sec * 1000000LL + used.ru_stime.tv_usec, used.ru_maxrss, box_step != NULL ? box_step : "-");
-    while (write(REPORT_FD, line, (size_t)count) < 0 && errno == EINTR)
+    while (write(fd, line, (size_t)count) < 0 && errno == EINTR)
         ;
 }
 
@@ -215,7 +216,8 @@ static int box_make(int namespaces)
 
 static int init_run(int namespaces, char **argv)
 {
-    prctl(PR_SET_PDEATHSIG, cage_subreaper ? SIGTERM : SIGKILL);
+    /* SIGTERM: it still writes down what has ended before it ends the rest. */
+    prctl(PR_SET_PDEATHSIG, cage_subreaper || cage_plan[RECORD] ? SIGTERM : SIGKILL);
     struct pollfd gone = {.fd = supervisor.fd, .events = POLLIN};
     if ((cage_subreaper && getppid() != supervisor.pid) || poll(&gone, 1, 0) > 0)
         return 1;
@@ -243,8 +245,10 @@ static int init_run(int namespaces, char **argv)
     if (command > 0)
         stopped = cage_watch(command, argv[2], supervisor.pid, &supervisor.signals, &status);
     long long ended_ns = cage_now_ns();
+    if (cage_plan[RECORD] && start_errno == 0)
+        report_write(RECORD_FD, stopped, status, ended_ns);
     all_kill();
-    report_write(stopped, status, ended_ns);
+    report_write(REPORT_FD, stopped, status, ended_ns);
     return 0;
 }
 
@@ -335,7 +339,7 @@ static int supervise(char **argv)
     start_errno = refused; /* not before: the init of the next try would inherit it */
     start_step = "box";
     box_step = "namespaces";
-    report_write(STOP_NONE, 0, cage_now_ns());
+    report_write(REPORT_FD, STOP_NONE, 0, cage_now_ns());
     return 1;
 }
 
@@ -374,7 +378,9 @@ int main(int argc, char **argv)
     if (getppid() != cage_plan[PARENT])
         return 1;
     terminal_leave();
-    fcntl(REPORT_FD, F_SETFD, FD_CLOEXEC);
-    syscall(SYS_close_range, REPORT_FD + 1, ~0U, 0);
+    int last = cage_plan[RECORD] ? RECORD_FD : REPORT_FD;
+    for (int fd = REPORT_FD; fd <= last; fd++)
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    syscall(SYS_close_range, last + 1, ~0U, 0);
     return supervise(argv);
 }

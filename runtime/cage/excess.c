@@ -4,19 +4,26 @@
 
 #include <stdbool.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "cage/kill.h"
 #include "cage/plan.h"
 
 enum { TAKEN = 64 << 20 }; /* bytes: a smaller loss of free space may be due to other programs */
 
+static unsigned long long free_of(const struct statvfs *disk)
+{
+    bool full = disk->f_files > 0 && disk->f_favail < disk->f_files / 50;
+    return full ? 0 : (unsigned long long)disk->f_bavail * disk->f_frsize;
+}
+
 unsigned long long cage_disk_free(const char *path)
 {
     struct statvfs disk;
-    if (statvfs(path, &disk) != 0)
-        return ~0ULL;
-    bool full = disk.f_files > 0 && disk.f_favail < disk.f_files / 50;
-    return full ? 0 : (unsigned long long)disk.f_bavail * disk.f_frsize;
+    unsigned long long left = statvfs(path, &disk) == 0 ? free_of(&disk) : ~0ULL;
+    if (cage_plan[RECORD] && fstatvfs(STDOUT_FILENO, &disk) == 0 && free_of(&disk) < left)
+        left = free_of(&disk); /* its output is a file, perhaps on another disk */
+    return left;
 }
 
 int cage_excess(const char *cwd, unsigned long long free_before)

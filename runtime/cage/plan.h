@@ -36,6 +36,7 @@ enum {
     NETWORK,
     PRIVATE_BYTES,
     DISK_RESERVE,
+    RECORD, /* 1: descriptor 4 is a file that gets the command's end, too */
     BOX_COUNT,
     PLAN_COUNT
 };

@@ -46,7 +46,8 @@ int cage_signal_await(const sigset_t *set, siginfo_t *info, long long until_ns)
 
 int cage_grace_of(const siginfo_t *info, pid_t expected_parent)
 {
-    if (expected_parent != 0 && getppid() != expected_parent)
+    bool orphaned = expected_parent != 0 ? getppid() != expected_parent : info->si_code != SI_QUEUE;
+    if (orphaned)
         return 0; /* the signal reports that the parent died */
     return info->si_code == SI_QUEUE ? info->si_value.sival_int : (int)cage_plan[GRACE_MS];
 }
@@ -92,6 +93,7 @@ int cage_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t 
     bool guards = cage_is_boxed() || cage_plan[DISK_RESERVE] > 0; /* or another program's box */
     struct watch watch = {STOP_NONE, cage_plan[DEADLINE_NS], guards ? cage_now_ns() + LOOK_NS : -1, cwd,
         cage_plan[DISK_RESERVE] > 0 ? cage_disk_free(cwd) : 0};
+    int grace_ms = -1; /* somebody has asked for its end */
     for (;;) {
         pid_t pid;
         int ended, reaped = 0;
@@ -100,12 +102,15 @@ int cage_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t 
                 *status = ended;
                 return watch.stopped;
             }
+        if (grace_ms >= 0)
+            stop(&watch, STOP_ASKED, grace_ms);
+        grace_ms = -1;
         look(&watch);
         bool looks = watch.look_ns >= 0 && (watch.next_ns < 0 || watch.look_ns < watch.next_ns);
         siginfo_t info;
         int signal = cage_signal_await(set, &info, reaped > REAPED_MAX ? 0 : looks ? watch.look_ns : watch.next_ns);
         if (signal == SIGTERM &&
             (info.si_pid == 0 || info.si_pid == supervisor)) /* otherwise the command signalled its own init */
-            stop(&watch, STOP_ASKED, cage_grace_of(&info, cage_subreaper ? supervisor : 0));
+            grace_ms = cage_grace_of(&info, cage_subreaper ? supervisor : 0);
     }
 }

@@ -276,7 +276,7 @@ void ap_lprocspec_check(lua_State *L, struct ap_proc_spec *spec)
 {
     static const char *const keys[] = {"argv", "shell", "cwd", "env", "clean_env", "stdin", "stdin_text", "timeout_s",
         "grace_s", "limits", "log", "stdout_file", "stderr_file", "log_limit_bytes", "head_bytes", "tail_bytes",
-        "scanner", "cage", NULL};
+        "scanner", "cage", "record", NULL};
     luaL_checktype(L, SPEC, LUA_TTABLE);
     lua_settop(L, SPEC);
     lua_newtable(L);
@@ -294,6 +294,9 @@ void ap_lprocspec_check(lua_State *L, struct ap_proc_spec *spec)
     spec->log = opt_string(L, "log");
     spec->stdout_file = opt_string(L, "stdout_file");
     spec->stderr_file = opt_string(L, "stderr_file");
+    spec->record = opt_string(L, "record");
+    if (spec->record != NULL && (spec->stdout_file == NULL || spec->stderr_file == NULL))
+        luaL_error(L, "record needs stdout_file and stderr_file");
     spec->timeout_ms = (long long)ceil(fmin(opt_number(L, SPEC, "timeout_s", 0, 0.001), 1e9) * 1000);
     spec->grace_ms = (long long)ceil(fmin(opt_number(L, SPEC, "grace_s", 2, 0), 1e6) * 1000);
     spec->log_limit_bytes = (unsigned long long)fmin(opt_number(L, SPEC, "log_limit_bytes", 256 << 20, 0), 1e18);

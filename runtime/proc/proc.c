@@ -134,6 +134,17 @@ static int stdin_open(int *fd, const struct ap_proc_spec *spec, struct ap_err *e
     return 0;
 }
 
+/* The record, and both streams' files as the command's own. */
+static int record_open(
+    struct ap_proc *proc, int theirs[AP_FD_CHILD_COUNT], const struct ap_proc_spec *spec, struct ap_err *err)
+{
+    theirs[AP_FD_STDOUT] = fcntl(proc->logs[1].fd, F_DUPFD_CLOEXEC, AP_FD_CHILD_COUNT);
+    theirs[AP_FD_STDERR] = fcntl(proc->logs[2].fd, F_DUPFD_CLOEXEC, AP_FD_CHILD_COUNT);
+    theirs[AP_FD_RECORD] = open(spec->record, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+    bool opened = theirs[AP_FD_STDOUT] >= 0 && theirs[AP_FD_STDERR] >= 0 && theirs[AP_FD_RECORD] >= 0;
+    return opened ? 0 : ap_err_errno(err, errno, "open %s", spec->record);
+}
+
 /* Opens all descriptors of a start; the caller closes theirs[] in any case. */
 static int files_open(
     struct ap_proc *proc, int theirs[AP_FD_CHILD_COUNT], const struct ap_proc_spec *spec, struct ap_err *err)
@@ -142,13 +153,14 @@ static int files_open(
     for (int i = 0; i < 3; i++)
         if (ap_log_open(&proc->logs[i], paths[i], spec->log_limit_bytes, spec->tail_bytes, err) != 0)
             return -1;
-    if (stdin_open(&theirs[AP_FD_STDIN], spec, err) != 0 ||
-        pipe_open(&proc->streams[0].fd, &theirs[AP_FD_STDOUT], err) != 0 ||
-        pipe_open(&proc->streams[1].fd, &theirs[AP_FD_STDERR], err) != 0 ||
-        pipe_open(&proc->report_fd, &theirs[AP_FD_REPORT], err) != 0)
+    if (stdin_open(&theirs[AP_FD_STDIN], spec, err) != 0 || pipe_open(&proc->report_fd, &theirs[AP_FD_REPORT], err) != 0)
+        return -1;
+    if (spec->record != NULL ? record_open(proc, theirs, spec, err) != 0
+                             : pipe_open(&proc->streams[0].fd, &theirs[AP_FD_STDOUT], err) != 0 ||
+                                   pipe_open(&proc->streams[1].fd, &theirs[AP_FD_STDERR], err) != 0)
         return -1;
     for (int i = 0; i < AP_FD_CHILD_COUNT; i++)
-        if ((theirs[i] = ap_fd_raise(theirs[i])) < 0)
+        if ((i != AP_FD_RECORD || spec->record != NULL) && (theirs[i] = ap_fd_raise(theirs[i])) < 0)
             return ap_err_errno(err, errno, "duplicating a descriptor");
     return 0;
 }
@@ -169,7 +181,7 @@ static int cage_spawn(pid_t *pid, const int theirs[AP_FD_CHILD_COUNT], char *con
         &attributes, &all); /* the cage waits for its signals and unblocks them for the command */
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     for (int i = 0; i < AP_FD_CHILD_COUNT && errnum == 0; i++)
-        errnum = posix_spawn_file_actions_adddup2(&actions, theirs[i], i);
+        errnum = theirs[i] >= 0 ? posix_spawn_file_actions_adddup2(&actions, theirs[i], i) : 0;
     if (errnum == 0)
         errnum = posix_spawn(pid, ap_proccage_path(), &actions, &attributes, argv, env != NULL ? env : environ);
     posix_spawnattr_destroy(&attributes);
@@ -184,9 +196,9 @@ static void plan_write(char *plan, size_t room, const struct ap_proc_spec *spec,
     enum ap_proc_mode mode = spec->mode;
     if (mode == AP_PROC_WATCHED && forced != NULL && strcmp(forced, "subreaper") == 0)
         mode = AP_PROC_SUBREAPER;
-    snprintf(plan, room, "%d %d %lld %lld %lld %lld %lld %lld %lld %d %lld %lld %zu", (int)getpid(), (int)mode,
+    snprintf(plan, room, "%d %d %lld %lld %lld %lld %lld %lld %lld %d %lld %lld %d %zu", (int)getpid(), (int)mode,
         deadline_ns, spec->grace_ms, spec->cpu_s, spec->memory_bytes, spec->file_bytes, spec->processes,
-        spec->open_files, spec->network, spec->private_bytes, spec->disk_reserve_bytes, boxes);
+        spec->open_files, spec->network, spec->private_bytes, spec->disk_reserve_bytes, spec->record != NULL, boxes);
 }
 
 static size_t list_length(char *const *list)
@@ -232,7 +244,7 @@ static int cage_start(
 
 int ap_proc_start(struct ap_proc **out, const struct ap_proc_spec *spec, struct ap_err *err)
 {
-    int result = -1, theirs[AP_FD_CHILD_COUNT] = {-1, -1, -1, -1};
+    int result = -1, theirs[AP_FD_CHILD_COUNT] = {-1, -1, -1, -1, -1};
     struct ap_proc *proc = calloc(1, sizeof *proc);
     if (proc == NULL || (proc->name = strdup(spec->argv[0])) == NULL) {
         free(proc);

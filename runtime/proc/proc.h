@@ -34,6 +34,7 @@ struct ap_proc_spec {
     bool network;
     long long private_bytes, disk_reserve_bytes;
     const char *log, *stdout_file, *stderr_file;
+    const char *record; /* NULL, or a file that gets the cage's line about the end; both streams are then files */
     unsigned long long log_limit_bytes;
     size_t head_bytes, tail_bytes;
     struct ap_sink sink; /* receives all of stdout; feed NULL is none */

@@ -78,10 +78,10 @@ static void check_hide(lua_State *L, int options, struct ap_buf *hide)
 
 static int l_worktree_checkout(lua_State *L)
 {
-    static const char *const allowed[] = {"hide", NULL};
+    static const char *const allowed[] = {"hide", "keep", NULL};
     struct ap_err err;
     git_oid tree;
-    struct ap_worktree_done done;
+    struct ap_worktree_done done = {0};
     struct ap_worktree *worktree = check_worktree(L);
     const char *rev = lgit_check_text(L, 2);
     lgit_check_options(L, 3, allowed);
@@ -89,10 +89,13 @@ static int l_worktree_checkout(lua_State *L)
     struct lgit_repo *repo = lgit_check(L, -1);
     struct ap_buf *hide = ap_own_buf(L);
     check_hide(L, 3, hide);
+    bool keep = lua_istable(L, 3) && lua_getfield(L, 3, "keep") != LUA_TNIL && lua_toboolean(L, -1);
+    const char **paths = (const char **)(void *)hide->bytes;
+    size_t count = hide->used / sizeof *paths;
     if (follow(lua_touserdata(L, 1), repo, &err) != 0 ||
         ap_git_find(&tree, repo->git, rev, GIT_OBJECT_TREE, &err) != 0 ||
-        ap_worktree_checkout(
-            &done, worktree, &tree, (const char **)(void *)hide->bytes, hide->used / sizeof(char *), &err) != 0)
+        (keep ? ap_worktree_assume(worktree, &tree, paths, count, &err)
+              : ap_worktree_checkout(&done, worktree, &tree, paths, count, &err)) != 0)
         return ap_own_fail(L, &err);
     lua_createtable(L, 0, 2);
     lua_pushinteger(L, (lua_Integer)done.written);

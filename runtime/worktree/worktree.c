@@ -199,23 +199,29 @@ static int bring(struct ap_worktree_done *done, struct ap_worktree *worktree, st
     return result;
 }
 
-int ap_worktree_checkout(struct ap_worktree_done *done, struct ap_worktree *worktree, const git_oid *tree,
-    const char **hide, size_t hide_count, struct ap_err *err)
+int ap_worktree_assume(
+    struct ap_worktree *worktree, const git_oid *tree, const char **hide, size_t hide_count, struct ap_err *err)
 {
     struct ap_wtlist list = {0};
     struct ap_wtlist_hide hidden = {hide, hide_count};
-    *done = (struct ap_worktree_done){0};
     if (ap_wtlist_build(&list, &worktree->list, worktree->objects, tree, &hidden, err) != 0)
         return -1;
     ap_wtlist_dispose(&worktree->list);
     ap_wtwatch_forget(&worktree->watch);
     worktree->list = list;
-    worktree->ready = false;
-    if (bring(done, worktree, err) != 0)
-        return -1;
     worktree->tree = *tree;
     worktree->ready = true;
     return 0;
+}
+
+int ap_worktree_checkout(struct ap_worktree_done *done, struct ap_worktree *worktree, const git_oid *tree,
+    const char **hide, size_t hide_count, struct ap_err *err)
+{
+    *done = (struct ap_worktree_done){0};
+    if (ap_worktree_assume(worktree, tree, hide, hide_count, err) != 0)
+        return -1;
+    worktree->ready = bring(done, worktree, err) == 0;
+    return worktree->ready ? 0 : -1;
 }
 
 /* ---- reading back ---- */

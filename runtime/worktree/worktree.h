@@ -28,6 +28,10 @@ struct ap_worktree_done {
 int ap_worktree_checkout(struct ap_worktree_done *done, struct ap_worktree *worktree, const git_oid *tree,
     const char **hide, size_t hide_count, struct ap_err *err);
 
+/* The same without touching the disk: what differs there already counts as changed. */
+int ap_worktree_assume(
+    struct ap_worktree *worktree, const git_oid *tree, const char **hide, size_t hide_count, struct ap_err *err);
+
 /* From now on notices when folders of the tree are moved; where file times do not show every write, also when files
  * of it are opened for writing. */
 int ap_worktree_watch(struct ap_worktree *worktree, struct ap_err *err);

@@ -3,6 +3,7 @@
 -- paid, twice. An answer is for what was asked: the proposal, the version that it starts from, the question; for
 -- anything else it does not count. It is removed when the experiment has its line. Called by world and the providers.
 local clock = require "apsis.core.clock"
+local ended = require "apsis.live.ended"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local kind = require "apsis.core.kind"
@@ -89,9 +90,13 @@ local function take(slot, key, index)
   return entry.answer
 end
 
--- Whether there is an answer to the proposal of a plan that is done again.
+-- Whether there is an answer to the proposal of a plan that is done again, be it one that is still to be read.
 function answers.has(world, plan)
-  return #plan.kept_answers > 0 and position(plan, key_of(world, plan)) ~= nil
+  local key = key_of(world, plan)
+  for _, entry in ipairs(ended.all(world.runs:dir(plan.number))) do
+    if entry.of == key and entry.code == 0 then return true end
+  end
+  return position(plan, key) ~= nil
 end
 
 -- What the experiment of a plan has taken by the answers that it has: tokens, US dollars.
@@ -128,16 +133,18 @@ local function keep(world, slot, key, index, answer)
   world:need(file:append(text))
 end
 
--- The answer of a number to what a slot asks; body() asks if there is none yet. what: the question, of a slot that asks
--- more than for its proposal. An answer that is an error is not kept: a redo asks again.
+-- The answer of a number to what a slot asks. body(key) asks if there is none yet: the answer, and a function to call
+-- once it is kept, or nil. what: the question, of a slot that asks more than for its proposal. An answer that is an
+-- error is not kept: a redo asks again.
 function answers.once(world, slot, index, body, what)
-  if not slot.kept_answers then return body() end -- no experiment of a journal
-  local key = key_of(world, slot, what)
-  if position(slot, key, index) then return take(slot, key, index) end
-  make_ready(world, slot)
-  local answer = body()
+  local journalled = slot.kept_answers -- nil: no experiment of a journal
+  local key = journalled and key_of(world, slot, what) or ""
+  if journalled and position(slot, key, index) then return take(slot, key, index) end
+  if journalled then make_ready(world, slot) end
+  local answer, release = body(key)
   slot.answered_at = math.max(slot.answered_at or 0, clock.time())
-  if not answer.error then keep(world, slot, key, index, answer) end
+  if journalled and not answer.error then keep(world, slot, key, index, answer) end
+  if release then release() end
   return answer
 end
 

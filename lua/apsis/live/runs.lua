@@ -1,6 +1,7 @@
 -- runs: the files of one experiment under runs/: proposal, prompt, answers, diff, output and measurement. Written
 -- before the journal line, and again if an experiment is restarted. Only read to decide what was in flight at a crash.
 local answers = require "apsis.live.answers"
+local ended = require "apsis.live.ended"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local links = require "apsis.project.links"
@@ -36,7 +37,8 @@ function Runs:open(slot)
   if saved and saved.now ~= slot.now then fs.remove_tree(slot.dir) end -- another journal's experiment of this number
   if fs.stat(slot.dir .. "/verifier.log") then -- the experiment is restarted, perhaps with another change
     for _, name in ipairs(fs.list(slot.dir) or {}) do
-      if name == "verifier.log" or name == "gate.log" or name == "artifacts" or name:find "^fix_%d+$" then
+      local repair = name:find "^fix_%d+$" and #ended.all(slot.dir .. "/" .. name) == 0
+      if name == "verifier.log" or name == "gate.log" or name == "artifacts" or repair then
         fs.remove_tree(slot.dir .. "/" .. name)
       end
     end

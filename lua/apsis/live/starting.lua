@@ -1,6 +1,7 @@
 -- starting: what a run starts from, and the repairs and warnings before it starts: methods of the live world, except
 -- head. Called by world and the commands.
 local answers = require "apsis.live.answers"
+local ended = require "apsis.live.ended"
 local held = require "apsis.live.held"
 local programs = require "apsis.live.programs"
 local rooms = require "apsis.core.rooms"
@@ -15,15 +16,21 @@ function starting.head(repo, info, manifest)
   return head or nil, message, code
 end
 
--- What had a proposal and no line when the last process ended, oldest first; and the first number never used.
+-- What had a proposal and no line when the last process ended, oldest first; and the first number never used. Of the
+-- workspaces' folders only those remain in which an answer is still to be read.
 function starting:unfinished()
   local found, numbering = self.runs:unfinished(self.history, function(proposal)
     return answers.origin(self, proposal)
   end)
   held.sweep(self.home, self.history)
+  local spared = {}
   for _, plan in ipairs(found) do
+    for _, entry in ipairs(ended.all(self.runs:dir(plan.number))) do
+      spared[entry.root], spared[entry.scratch] = true, true
+    end
     plan.answered, plan.held = answers.has(self, plan), held.read(self.home, plan.number, plan.now)
   end
+  self.here:clear(spared)
   return found, numbering
 end
 
@@ -38,10 +45,10 @@ end
 
 -- Ends commands that a killed process left running, before anything is measured beside them.
 function starting:sweep()
-  local ended = self.here:sweep()
-  if self.executor ~= self.here then ended = ended + self.executor:sweep() end
-  if ended > 0 then
-    self:log("warn", ("ended %d process%s that a killed apsis left running"):format(ended, ended > 1 and "es" or ""))
+  local count = self.here:sweep()
+  if self.executor ~= self.here then count = count + self.executor:sweep() end
+  if count > 0 then
+    self:log("warn", ("ended %d process%s that a killed apsis left running"):format(count, count > 1 and "es" or ""))
   end
 end
 

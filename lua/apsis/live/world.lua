@@ -211,7 +211,8 @@ end
 function World:ask(slot, question, mark)
   if not self.provider.ask then return { error = "this provider cannot be asked" } end
   mark = mark or ""
-  return answers.once(self, slot, 1, function() return self.provider:ask(slot, question, mark) end, { question, mark })
+  return answers.once(self, slot, 1, function(of) return self.provider:ask(slot, question, mark, of) end,
+    { question, mark })
 end
 
 -- Reads a provider's workspace back into an answer: a tree to commit, or a scope violation.

@@ -3,6 +3,7 @@
 -- runs/NNNN/gate.log, and the repair's prompt and answer to runs/NNNN/fix_N. gate.lua judges.
 local answers = require "apsis.live.answers"
 local environment = require "apsis.live.cage.environment"
+local ended = require "apsis.live.ended"
 local fs = require "apsis.fs"
 local verify = require "apsis.live.verify"
 
@@ -74,7 +75,7 @@ function gate:repair(slot, prompt)
   if kept then return kept end
   local dir = slot.dir
   slot.dir = ("%s/fix_%d"):format(dir, slot.repair.attempt)
-  fs.remove_tree(slot.dir)
+  if #ended.all(slot.dir) == 0 then fs.remove_tree(slot.dir) end
   self:need(fs.mkdir(slot.dir))
   self:write_prompt(slot, prompt)
   local given = self.provider:propose(slot, prompt)

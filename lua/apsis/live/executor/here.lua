@@ -77,9 +77,12 @@ function Here:ready() return true end
 
 -- Ends what commands of a killed apsis left running; returns how many processes.
 function Here:sweep()
-  local ended = process.sweep(self.pool.root) or 0
-  self.pool:sweep()
-  return ended
+  return process.sweep(self.pool.root) or 0
+end
+
+-- Removes the folders that a killed apsis left. Those with an answer that is still to be read stay: spared[path].
+function Here:clear(spared)
+  self.pool:sweep(spared)
 end
 
 function Here:close()
@@ -134,11 +137,17 @@ end
 
 function Here:prepare(wanted)
   local world = self.world
-  local space = world:need(self.pool:take(wanted.kind or "verify"))
+  local left = wanted.left
+  local space = world:need(self.pool:take(wanted.kind or "verify", left and left.root))
   local place = setmetatable({ here = self, world = world, space = space, tree = space.tree, root = space.dir,
     wanted = wanted, without = wanted.without,
     dir = space.dir .. (world.prefix ~= "" and "/" .. world.prefix or "") }, Place)
-  place:again()
+  if not left then place:again()
+  else
+    world:need(space.tree:checkout(wanted.commit, { hide = wanted.hide, keep = true }))
+    place.scratch, space.scratch = left.scratch, left.scratch
+    place.artifacts = left.scratch .. "/artifacts"
+  end
   return place
 end
 
@@ -160,7 +169,7 @@ function Place:again()
   self.unused = true
 end
 
-local handed_on = { "timeout_s", "stdin_text", "log", "log_limit_bytes", "stdout_file", "stderr_file", "scanner",
+local handed_on = { "timeout_s", "stdin_text", "log", "log_limit_bytes", "stdout_file", "stderr_file", "record", "scanner",
   "head_bytes", "tail_bytes" }
 
 -- A command as a spec of process.run.

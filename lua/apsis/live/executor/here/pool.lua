@@ -33,6 +33,7 @@ end
 -- open_tree(dir) -> handle | nil, message, code: a stand-in for a checkout of the repository.
 function pool.new(repo, root, open_tree)
   return setmetatable({ root = root, free = { provide = {}, verify = {} }, made = 0, folders = 0,
+    spared = {},
     stamp = wait.now() * 1000 // 1 | 0,
     open_tree = open_tree or function(dir) return worktree.open(repo, dir) end }, Pool)
 end
@@ -62,12 +63,13 @@ function Pool:checkout(space, commit, options)
   return made and space, message, code
 end
 
--- A workspace = { dir, tree (the handle), kind }.
-function Pool:take(kind)
-  local space = table.remove(self.free[kind])
-  if not space then
+-- A workspace = { dir, tree (the handle), kind }. left: the folder of one that an earlier process has left.
+function Pool:take(kind, left)
+  local space = left and { dir = left, kind = kind } or table.remove(self.free[kind])
+  while not space do
     self.made = self.made + 1
-    space = { dir = ("%s/%s-%d"):format(self.root, kind, self.made), kind = kind }
+    local dir = ("%s/%s-%d"):format(self.root, kind, self.made)
+    space = not self.spared[dir] and { dir = dir, kind = kind } or nil
   end
   return self:mend(space)
 end
@@ -115,10 +117,12 @@ function Pool:temporary(space)
   return space.temporary, message, code
 end
 
--- Removes the folders for single commands that a killed apsis left.
-function Pool:sweep()
+-- Removes the folders for single commands that a killed apsis left, but for those spared, as are workspaces.
+function Pool:sweep(spared)
+  self.spared = spared
   for _, name in ipairs(fs.list(self.root) or {}) do
-    if name:find "^scratch%-" or name:find "^tmp%-" or name:find "^serve%-" then
+    local single = name:find "^scratch%-" or name:find "^tmp%-" or name:find "^serve%-"
+    if single and not spared[self.root .. "/" .. name] then
       fs.remove_tree(self.root .. "/" .. name)
     end
   end

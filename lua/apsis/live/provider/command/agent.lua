@@ -3,6 +3,7 @@
 -- implement (edits while planning are discarded), or implement only. Afterwards none of its processes is left.
 local answering = require "apsis.live.answers"
 local asi = require "apsis.live.provider.shared.asi"
+local ended = require "apsis.live.ended"
 local failure = require "apsis.live.provider.command.failure"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
@@ -97,39 +98,51 @@ end
 -- The files of a run's output: what it printed, standard error, and what people read. An agent's JSON has a file of its
 -- own.
 local function outputs(self, slot, mark)
-  local text, err = ("%s/provider_output%s.md"):format(slot.dir, mark), ("%s/provider_stderr%s.log"):format(slot.dir,
-    mark)
-  if not usage.format(self.spec) then return text, err, text end
-  local raw = ("%s/provider_raw%s.jsonl"):format(slot.dir, mark)
-  fs.remove(raw)
-  return raw, err, text
+  local text = ("%s/provider_output%s.md"):format(slot.dir, mark)
+  return { shown = text, err = ("%s/provider_stderr%s.log"):format(slot.dir, mark),
+    out = usage.format(self.spec) and ("%s/provider_raw%s.jsonl"):format(slot.dir, mark) or text }
 end
 
--- Runs a step's command once in a place. { text, silent: it printed nothing at all } or { failed: see failure.of }.
-local function run_once(self, slot, place, text, step)
+local function size_of(path) return (fs.stat(path) or { size = 0 }).size end
+
+-- Runs a step's command in a place. process.run's result, or nil and a message; its environment; and its record.
+local function start(self, slot, place, text, step, files)
   local world, spec, mark, command = self.world, self.spec, place.mark, self.commands[step.command]
-  local prompt_path = ("%s/%s%s.md"):format(slot.dir, step.prompt, mark)
-  local out, err, shown = outputs(self, slot, mark)
-  world:need(fs.write(prompt_path, text))
-  fs.append(shown, "")
+  if files.out ~= files.shown then fs.remove(files.out) end
+  fs.append(files.shown, "")
   local env = variables(self, slot, mark)
   local own = home.open(world, self.home, place.scratch .. "/home", spec.env or {})
   for name, value in pairs(own.env) do env[name] = value end
+  local asked = { of = place.of, root = place.root, scratch = place.scratch, out = size_of(files.out),
+    err = size_of(files.err), plan = place.plan, taken = place.taken }
   local result, message = place:run { name = "the provider", run = command, argument = last_argument(self,
     place.scratch .. "/prompt.md", text, command), stdin_text = self.way == "stdin" and text or nil, env = env,
-      timeout_s = spec.timeout_sec, cwd = place.cwd,
-    stdout_file = out, stderr_file = err, head_bytes = HEAD_BYTES,
-    tail_bytes = TAIL_BYTES, log_limit_bytes = spec.output_limit_mb * 1048576, limits = spec }
+      timeout_s = spec.timeout_sec, cwd = place.cwd, stdout_file = files.out, stderr_file = files.err,
+    record = ended.begin(world, slot.dir, mark, step.command, asked), limits = spec }
   own:close()
+  return result, message, env, asked
+end
+
+-- Runs a step's command once in a place. kept: the record of a run that apsis has not read. { text, silent: it printed
+-- nothing at all } or { failed: see failure.of }.
+local function run_once(self, slot, place, text, step, kept)
+  local world, spec, mark, files = self.world, self.spec, place.mark, outputs(self, slot, place.mark)
+  world:need(fs.write(("%s/%s%s.md"):format(slot.dir, step.prompt, mark), text))
+  local result, message, env = kept and { outcome = "exit", code = kept.code }, nil, {}
+  if not kept then result, message, env, kept = start(self, slot, place, text, step, files) end
   place:collect(slot.dir .. "/provider" .. mark, function(file) return file == "prompt.md" or file == "home" end)
-  local found = result and usage.read(spec, out, err)
+  local limits = { head = HEAD_BYTES, tail = TAIL_BYTES, log = spec.output_limit_mb * 1048576 }
+  for name, path in pairs(result and { stdout = files.out, stderr = files.err } or {}) do
+    result[name] = ended.stream(world, path, name == "stdout" and kept.out or kept.err, limits)
+  end
+  local found = result and usage.read(spec, files.out, files.err)
   if found then account(self, slot, place, found) end
   local failed = failure.of(spec, result, message, found)
   local said = found and found.text or result and said_of(result.stdout)
-  if out ~= shown then fs.append(shown, (((said or "") .. "\n"):gsub("\n\n$", "\n"))) end
+  if files.out ~= files.shown then fs.append(files.shown, (((said or "") .. "\n"):gsub("\n\n$", "\n"))) end
   if not failed then return { text = said, silent = result.stdout.bytes + result.stderr.bytes == 0 } end
   if result then
-    world:advise("the provider", place:advice { result = result, run = command, env = env,
+    world:advise("the provider", place:advice { result = result, run = self.commands[step.command], env = env,
       memory_mb = spec.memory_mb })
   end
   return { failed = failed }
@@ -139,14 +152,16 @@ end
 provider.GIT = "git init -q --template= . && git add -A && git -c user.name=apsis -c user.email=apsis@localhost "
   .. "commit -q -m parent"
 
--- A workspace with the parent, without its hidden files, and with only a throwaway git repository if the manifest asks
--- for one.
-local function prepared(self, slot, mark)
+-- A workspace with the parent, without its hidden files, and with only a throwaway git repository if the manifest wants
+-- one. of: the key of what is asked; what an earlier process was answered to it is taken up.
+local function prepared(self, slot, mark, of)
   local world = self.world
-  local base = world:base(slot)
+  local base, kept = world:base(slot), ended.of(slot.dir, mark, of, world.here.pool.root)
+  local last = kept.implement or { taken = { runs = {} } }
   local place = world.here:prepare { kind = "provide", commit = base.commit, hide = world:hidden_paths(base),
-    number = slot.number, parent = slot.parent_commit, own = self.own, key = "provider", usual = "w" }
-  place.mark, place.taken = mark, { runs = {} }
+    number = slot.number, parent = slot.parent_commit, own = self.own, key = "provider", usual = "w",
+    left = last.code and last or nil }
+  place.mark, place.of, place.kept, place.plan, place.taken = mark, of, kept, last.plan, last.taken
   return place
 end
 
@@ -156,7 +171,10 @@ local QUESTION <const> = { command = "plan", prompt = "prompt" }
 
 -- Runs a step until it goes well or its retries are used up; a limit is waited for, and takes no retry. As run_once.
 local function with_retries(self, slot, place, text, step)
-  local left, waits = self.spec.retries, waiting.new(self, slot)
+  local left, waits, kept = self.spec.retries, waiting.new(self, slot), place.kept[step.command]
+  place.kept[step.command] = nil
+  local taken_up = kept and kept.code and run_once(self, slot, place, text, step, kept)
+  if taken_up and not taken_up.failed then return taken_up end
   while true do
     place:again()
     if self.world.manifest.workspace.git then -- git must run no hook or filter of the user's on a candidate's files
@@ -195,26 +213,34 @@ local function taken_of(self, place)
   return taken.tokens or not reports.tokens and 0 or nil, taken.usd or not reports.usd and 0 or nil
 end
 
--- mark: "_2" for the second of several answers, "" if there is one.
-local function answer_of(self, slot, prompt, mark)
+-- What gives a place back, once the answer that came from it is kept.
+local function release_of(slot, place)
+  return function()
+    ended.forget(slot.dir, place.mark)
+    place:close()
+  end
+end
+
+-- mark: "_2" for the second of several answers, "" if there is one. The answer, and what gives its place back.
+local function answer_of(self, slot, prompt, mark, of)
   local world = self.world
-  local place = prepared(self, slot, mark)
-  local text, plan, failed, run = flatten(prompt), nil, "", nil
+  local place = prepared(self, slot, mark, of)
+  local text, failed, run = flatten(prompt), "", nil
   local two = #self.spec.steps == 2
-  if two then
+  if two and not place.plan then
     failed = "plan step: "
     run = with_retries(self, slot, place, text
       .. "\n\nStep 1 of 2: write the plan only. Edits made now are thrown away.\n", PLAN)
-    plan = run.text and without(run.text, self.own_plans)
-    text = text .. "\n\nStep 2 of 2: carry out this plan.\n\n" .. (plan or "")
+    place.plan = run.text and without(run.text, self.own_plans)
   end
+  if two then text = text .. "\n\nStep 2 of 2: carry out this plan.\n\n" .. (place.plan or "") end
   if not (run and run.failed) then
     failed = two and "implement step: " or ""
     run = with_retries(self, slot, place, text, IMPLEMENT)
   end
   local said, why = run.text, run.failed and failed .. run.failed.text
   local tokens, usd = taken_of(self, place)
-  local answer = { tokens = tokens, cost = usd, model = place.taken.model, text = said, plan = plan or said,
+  local answer = { tokens = tokens, cost = usd, model = place.taken.model, text = said, plan = place.plan or said,
     error = why, steps = said and trajectory.steps(said), denied = place.taken.denied }
   if not why then
     asi.read(answer, said, place.dir, has_asi_file(world, world:base(slot)))
@@ -224,8 +250,7 @@ local function answer_of(self, slot, prompt, mark)
       answer.error = failed .. "the provider printed nothing and changed nothing"
     end
   end
-  place:close()
-  return answer
+  return answer, release_of(slot, place)
 end
 
 -- Removes what an earlier request left in runs/NNNN.
@@ -252,10 +277,10 @@ end
 
 -- K answers to slot's proposal, in parallel, each from a clean workspace.
 function provider:propose(slot, prompt)
-  if not next(slot.kept_answers or {}) then clear(slot) end
+  if not next(slot.kept_answers or {}) and #ended.all(slot.dir) == 0 then clear(slot) end
   local k, bodies = self.world:wanted(slot), {}
   for index = 1, k do
-    bodies[index] = function() return answer_of(self, slot, prompt, k > 1 and "_" .. index or "") end
+    bodies[index] = function(of) return answer_of(self, slot, prompt, k > 1 and "_" .. index or "", of) end
   end
   local answers = answering.together(self.world, slot, bodies)
   if k > 1 then self.world:need(fs.write(slot.dir .. "/provider_output.md", joined(answers))) end
@@ -273,7 +298,7 @@ function provider:try()
   local world, dir, advice = self.world, self.world:need(fs.tempdir()), {}
   function world.log(_, _, text) advice[#advice + 1] = text end
   local place = world.here:prepare { kind = "provide", number = 0, own = self.own, key = "provider", usual = "w" }
-  place.mark, place.taken, place.cwd = "", { runs = {} }, place.artifacts
+  place.mark, place.taken, place.cwd, place.of = "", { runs = {} }, place.artifacts, ""
   local began = wait.now()
   local run = run_once(own, { dir = dir, number = 0 }, place, TRIAL, IMPLEMENT)
   place:close()
@@ -282,14 +307,13 @@ function provider:try()
     usd = place.taken.usd, model = place.taken.model, advice = advice }
 end
 
--- A question: only the text counts, not the files.
-function provider:ask(slot, messages, mark)
-  local place = prepared(self, slot, mark)
+-- A question: only the text counts, not the files. The answer, and what gives its place back.
+function provider:ask(slot, messages, mark, of)
+  local place = prepared(self, slot, mark, of)
   local run = with_retries(self, slot, place, flatten(messages), QUESTION)
-  place:close()
   local tokens, usd = taken_of(self, place)
   return { text = run.text, error = run.failed and run.failed.text, tokens = tokens, cost = usd,
-    model = place.taken.model }
+    model = place.taken.model }, release_of(slot, place)
 end
 
 return provider
