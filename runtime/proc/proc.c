@@ -153,7 +153,8 @@ static int files_open(
     for (int i = 0; i < 3; i++)
         if (ap_log_open(&proc->logs[i], paths[i], spec->log_limit_bytes, spec->tail_bytes, err) != 0)
             return -1;
-    if (stdin_open(&theirs[AP_FD_STDIN], spec, err) != 0 || pipe_open(&proc->report_fd, &theirs[AP_FD_REPORT], err) != 0)
+    if (stdin_open(&theirs[AP_FD_STDIN], spec, err) != 0 ||
+        pipe_open(&proc->report_fd, &theirs[AP_FD_REPORT], err) != 0)
         return -1;
     if (spec->record != NULL ? record_open(proc, theirs, spec, err) != 0
                              : pipe_open(&proc->streams[0].fd, &theirs[AP_FD_STDOUT], err) != 0 ||

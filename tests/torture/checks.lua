@@ -47,10 +47,10 @@ local function check_refs(one, lines)
   end
 end
 
--- That no experiment was asked for again after its answer was on the disk, or its line; who is answered now. How many of the answers
--- outlived a kill.
-function checks.asked_once(one, lines)
-  local counts, kept = one:askings(), 0
+-- That no experiment was asked for again after its command had ended, or it had its line; who is answered now. Adds to totals the answers
+-- that outlive a kill, and how many of these apsis has not read yet.
+function checks.asked_once(one, lines, totals)
+  local counts = one:askings()
   for number, count in pairs(one.answered) do
     if counts[number] ~= count then
       one:fail("experiment %d was answered, and then asked for %d times more", number, counts[number] - count)
@@ -60,10 +60,14 @@ function checks.asked_once(one, lines)
   for _, line in ipairs(lines) do one.answered[line.experiment] = counts[line.experiment] end
   for _, name in ipairs(fs.list(one.dir .. "/runs") or {}) do
     local number = math.tointeger(tonumber(name))
-    local text = number and counts[number] and fs.read(("%s/runs/%s/answers.jsonl"):format(one.dir, name))
-    if text and text:find "\n" and not one.answered[number] then one.answered[number], kept = counts[number], kept + 1 end
+    local asked, dir = number and counts[number] and not one.answered[number], one.dir .. "/runs/" .. name
+    local is_kept = asked and (fs.read(dir .. "/answers.jsonl") or ""):find "\n"
+    local has_ended = asked and (fs.read(dir .. "/ended_implement.txt") or ""):find "\nexit 0 0 "
+    if is_kept or has_ended then
+      one.answered[number], totals.answers_kept = counts[number], totals.answers_kept + 1
+      totals.unread = totals.unread + (is_kept and 0 or 1)
+    end
   end
-  return kept
 end
 
 -- What was journalled before is there still, byte by byte.

@@ -119,7 +119,7 @@ function driven.torture(one, rng, kinds, totals)
     end
     totals.sessions = totals.sessions + 1
     if rng:random() < 0.5 then totals.slowest = math.max(totals.slowest, checks.strays(one)) end
-    totals.answers_kept = totals.answers_kept + checks.asked_once(one, checks.kept(one))
+    checks.asked_once(one, checks.kept(one), totals)
   end
   drain(one)
   local code = plan_some(one)

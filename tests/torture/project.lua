@@ -168,7 +168,7 @@ function Project:start(given)
   end }
 end
 
--- How often each experiment was asked for, or (file: "ends") answered to the end; and in all.
+-- How often each experiment was asked for, or (file: "ends") its command came to its last step; and in all.
 function Project:askings(file)
   local counts, sum = {}, 0
   for number in (fs.read(self.dir .. ".asked/" .. (file or "askings")) or ""):gmatch "(%d+)\n" do

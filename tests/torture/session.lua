@@ -70,7 +70,7 @@ function session.run(one, rng, kinds, totals)
   -- half of the time the next run starts at once, beside what is still dying
   if code == 137 and rng:random() < 0.5 then totals.slowest = math.max(totals.slowest, checks.strays(one)) end
   local lines = checks.kept(one)
-  totals.answers_kept = totals.answers_kept + checks.asked_once(one, lines)
+  checks.asked_once(one, lines, totals)
   checks.booked(one, lines, #before + 1, hits, totals)
   return lines, code == 0 or is_finished(one)
 end

@@ -49,7 +49,7 @@ local MOST_KILLS = math.max(4, math.min(40, wanted // 5)) -- of one project
 local names = { "apsis", "supervisor", "init", "verifier", "provider" }
 local deck = { apsis = 2, supervisor = 1, init = 1, verifier = 1, provider = 1 } -- how many of each are dealt at once
 local totals = { kills = 0, sessions = 0, projects = 0, lines = 0, slowest = 0, slowest_cage = 0, booked = 0, late = 0, redone = 0,
-  answers_kept = 0, asked = 0, repeats = { askings = 0, ends = 0 }, submissions = 0, of = {}, workers = {}, driven = {} }
+  answers_kept = 0, unread = 0, asked = 0, repeats = { askings = 0, ends = 0 }, submissions = 0, of = {}, workers = {}, driven = {} }
 local dealt = {}
 for _, kind in ipairs(names) do totals.of[kind], dealt[kind] = 0, 0 end
 
@@ -148,9 +148,9 @@ assert(totals.booked + totals.late + totals.redone == totals.kills - totals.of.a
 print(("nothing lost: %s kills (%s), %d starts, %d projects (workers %s), %s lines; 0 lost, 0 repeated, 0 stray; the last process was "
   .. "gone %.3f s after its kill at most"):format(grouped(totals.kills), counted(names, totals.of), totals.sessions, totals.projects,
   table.concat(covered(), ", "), grouped(totals.lines), math.max(totals.slowest, totals.slowest_cage)))
-print(("%d experiments of commands: %d askings were lost to a kill, %d of them just after the command's end; %d answers were on the "
-  .. "disk at a kill, and none of them was asked for again"):format(totals.asked, totals.repeats.askings, totals.repeats.ends,
-  totals.answers_kept))
+print(("%d experiments of commands: %d askings were lost to a kill before their command had ended (%d of them after its last step); %d "
+  .. "answers were there at a kill, %d of them unread, and none of them was asked for again"):format(totals.asked, totals.repeats.askings,
+  totals.repeats.ends, totals.answers_kept, totals.unread))
 print(("%d of the kills of apsis were of who drives (%s): each of %d submissions has one line"):format(
   (totals.driven.submit or 0) + (totals.driven["submit --no-wait"] or 0) + (totals.driven.wait or 0) + (totals.driven.run or 0),
   counted({ "submit", "submit --no-wait", "wait", "run" }, totals.driven), totals.submissions))

@@ -1,7 +1,8 @@
 -- ended: how a provider's command has ended, on the disk from that moment: runs/NNNN/ended_STEP.txt. apsis writes what
--- it asks as the first line, the command's supervisor appends the end. If apsis is killed before it has read the answer,
--- the next process takes output and workspace from where they are, so that nobody is asked, and paid, twice. That holds
--- until the machine stops: nothing of it is synced. Called by answers' callers: provider/command, starting, runs.
+-- it asks as the first line, the command's supervisor appends the end. If apsis is killed before it has read the
+-- answer, the next process takes output and workspace from where they are, so that nobody is asked, and paid, twice.
+-- That holds until the machine stops: nothing of it is synced. Called by answers, starting, runs, provider/command and
+-- the gate of goals.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local kind = require "apsis.core.kind"
@@ -10,7 +11,8 @@ local ended = {}
 
 local STEPS <const> = { "plan", "implement" }
 local shape = { keys = { of = "string", boot = "string", root = "string", scratch = "string", out = "whole",
-  err = "whole", plan = "string", taken = "table" }, needs = { "of", "boot", "root", "scratch", "out", "err", "taken" } }
+    err = "whole", plan = "string", taken = "table" },
+  needs = { "of", "boot", "root", "scratch", "out", "err", "taken" } }
 
 local function path_of(dir, mark, step) return ("%s/ended%s_%s.txt"):format(dir, mark, step) end
 
@@ -83,8 +85,8 @@ end
 
 local READABLE <const> = 420 -- 0644: a command may change the mode of what it writes to
 
--- What a command printed into a file from an offset on, { bytes, head, tail }. limits: { head, tail, log (how much of it
--- the file keeps beside its tail) }, in bytes.
+-- What a command printed into a file from an offset on, { bytes, head, tail }. limits: { head, tail, log (how much of
+-- it the file keeps beside its tail) }, in bytes.
 function ended.stream(world, path, from, limits)
   world:need(fs.chmod(path, READABLE))
   local file <close> = world:need(io.open(path, "rb"))

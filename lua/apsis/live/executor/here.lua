@@ -169,8 +169,8 @@ function Place:again()
   self.unused = true
 end
 
-local handed_on = { "timeout_s", "stdin_text", "log", "log_limit_bytes", "stdout_file", "stderr_file", "record", "scanner",
-  "head_bytes", "tail_bytes" }
+local handed_on = { "timeout_s", "stdin_text", "log", "log_limit_bytes", "stdout_file", "stderr_file", "record",
+  "scanner", "head_bytes", "tail_bytes" }
 
 -- A command as a spec of process.run.
 function Place:spec(command)
