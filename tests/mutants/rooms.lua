@@ -50,6 +50,8 @@ return {
     "tests/lua/process_calls.lua", "tests/lua/cage.lua", "tests/lua/process.lua", "build/tests/test_proc",
     "tests/cli/bad_verifier.t" },
   ["runtime/random"] = { "build/tests/test_random", "tests/lua/random.lua" },
+  ["runtime/server"] = { "tests/lua/server.lua", "tests/cli/report_serve.t" },
+  ["runtime/standby"] = { "tests/cli/debug_back.t", "tests/cli/debug.t", "tests/cli/debug_planted.t" },
   ["runtime/state"] = { "build/tests/test_state", "build/tests/test_fs", "tests/lua/state.lua", "tests/lua/fs.lua",
     "tests/cli/bad_disk.t" },
   ["runtime/terminal"] = { "build/tests/test_terminal", "tests/lua/terminal.lua", "tests/cli/watch.t" },
