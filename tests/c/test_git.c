@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "git/git.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -465,6 +466,22 @@ static int clear_whole(struct ap_err *error)
     return result != 0 ? result : locks.removed != 2 - there ? 1 : there > 0 ? TRIP_REFUSED : 0;
 }
 
+/* The longest name whose lock has a path, and one that is longer. */
+static void test_long_lock(struct ap_git *git)
+{
+    struct ap_gitref_locks locks;
+    char name[PATH_MAX] = "refs";
+    size_t longest = PATH_MAX - 1 - strlen(".lock") - strlen(ap_gitlib.repository_commondir(ap_git_repository(git)));
+    for (size_t at = 4; at < longest; at++)
+        name[at] = at % 100 == 4 ? '/' : 'n';
+    ok(ap_gitref_clear_locks(&locks, ap_git_repository(git), name, 0, &err) == 0, "no lock of a name of %zu bytes: %s",
+        longest, err.message);
+    name[longest] = 'n';
+    ok(ap_gitref_clear_locks(&locks, ap_git_repository(git), name, 0, &err) != 0 &&
+            strcmp(err.code, "ENAMETOOLONG") == 0,
+        "a longer one is refused: %s", err.message);
+}
+
 static git_oid moved_to[2];
 
 static void remove_new_ref(void)
@@ -557,6 +574,7 @@ int main(void)
     test_filters(git);
     test_writes_beside_gc(git);
     test_write_that_fails(git);
+    test_long_lock(git);
     test_syncs(git);
     test_each_call(git);
     ap_git_close(git);

@@ -364,6 +364,42 @@ static void codes(void)
     ok(!ap_gitlib_vanished(), "nor if it said something else");
 }
 
+static int set_result, set_calls;
+
+/* Sets the ref, and then gives another result, after a file was missing somewhere on the way. */
+static int set_with(git_reference **out, git_repository *repo, const char *name, const git_oid *id, int force,
+    const git_oid *expected, const char *message)
+{
+    int result = (int)real_reference_create_matching(
+        (long)out, (long)repo, (long)name, (long)id, force, (long)expected, (long)message, 0, 0, 0);
+    set_error(GIT_ERROR_OS, "cannot open it: No such file or directory");
+    set_calls++;
+    return set_result != 0 ? set_result : result;
+}
+
+/* How often a ref is set again that `git gc` locks, or whose folder it removes. */
+static void again(void)
+{
+    git_repository *repo = ap_git_repository(git);
+    struct ap_err err;
+    __typeof__(ap_gitlib.reference_create_matching) before = ap_gitlib.reference_create_matching;
+    ap_gitlib.reference_create_matching = set_with;
+    ok(ap_gitref_set(repo, "refs/heads/again", &commits[0], AP_GITREF_ABSENT, NULL, "m", &err) == 0 && set_calls == 1,
+        "a ref that was set is set once, whatever failed on the way: %d", set_calls);
+    set_calls = 0;
+    set_result = GIT_ERROR;
+    ok(ap_gitref_set(repo, "refs/heads/again", &commits[0], AP_GITREF_ANYTHING, NULL, "m", &err) != 0 &&
+            set_calls == 1 + AP_GITLIB_TRIES,
+        "one whose folder always vanishes is given up: %d", set_calls);
+    set_calls = 0;
+    set_result = GIT_ELOCKED;
+    ok(ap_gitref_set(repo, "refs/heads/again", &commits[0], AP_GITREF_ANYTHING, NULL, "m", &err) != 0 &&
+            strcmp(err.code, "ELOCKED") == 0 && set_calls == 31,
+        "and one that is always locked: %d", set_calls);
+    ap_gitlib.reference_create_matching = before;
+    ap_gitref_delete(repo, "refs/heads/again", &err);
+}
+
 static void each_call(const char *what, int (*act)(struct ap_buf *out, struct ap_err *err))
 {
     struct ap_buf wanted = {0}, out = {0};
@@ -433,6 +469,7 @@ int main(void)
     make_repository();
     wrap_all();
     codes();
+    again();
     each_call("open and describe", opening);
     each_call("renew", renewing);
     each_call("find", finding);

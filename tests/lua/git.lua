@@ -240,6 +240,13 @@ test("set_ref sees what git did meanwhile, packed or not", inside(function(repo,
   equal(repo:refs("refs/none/"), {})
 end))
 
+test("what a pack has is written once more, as no pack is opened for it", inside(function(repo, dir)
+  run(dir, "git gc -q")
+  assert(repo:edit_tree("HEAD", { ["new"] = "one\ntwo\nthree\n" }))
+  local id = run(dir, "git rev-parse HEAD:a")
+  equal(fs.stat(dir .. "/.git/objects/" .. id:sub(1, 2) .. "/" .. id:sub(3)) ~= nil, true)
+end))
+
 test("a ref's lock file is respected, and cleared only when stale", inside(function(repo, dir)
   local first = head(dir)
   repo:set_ref("refs/apsis/run/c1", first)
