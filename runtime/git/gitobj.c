@@ -149,9 +149,6 @@ static int find_entry(
         return -1;
     int result = ap_gitlib.tree_entry_bypath(out, tree, path);
     ap_gitlib.tree_free(tree);
-    const git_error *last = result == GIT_ENOTFOUND ? ap_gitlib.error_last() : NULL;
-    if (last != NULL && last->klass == GIT_ERROR_ODB) /* a folder on the way exists, but its tree is unreadable */
-        return unreadable(err, path);
     if (result == GIT_ENOTFOUND)
         return ap_err_set(err, "ENOENT", "there is no %s in that tree", path);
     return result < 0 ? ap_gitlib_fail(err, result, "%s", path) : 0;
