@@ -105,7 +105,6 @@ void ap_wtscan_remember(struct ap_wtlist_entry *entry, const struct stat *st, in
     entry->stamp = stamp_of(st);
     entry->known = true;
     entry->racy = entry->stamp.ctime_ns + AP_WTSCAN_RACY_NS >= now;
-    entry->state = AP_WTLIST_SAME;
 }
 
 static int ask_size(struct ap_wtscan *scan, struct ap_wtlist_entry *entry)
