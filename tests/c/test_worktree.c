@@ -388,6 +388,18 @@ static void test_hostile(struct ap_worktree *worktree, const git_oid *tree)
         "dot-dot leads nowhere");
 }
 
+/* A folder that cannot be moved aside: it holds the place to which it would go. */
+static void test_stuck(void)
+{
+    mkdirat(root, "stuck", 0755);
+    mkdirat(root, "stuck/inside", 0755);
+    int inside = openat(root, "stuck/inside", O_DIRECTORY);
+    ok(ap_dirtree_remove(inside, root, "stuck", &err) != 0 && strcmp(err.code, "EINVAL") == 0,
+        "a folder that cannot be moved is not removed: %s", err.message);
+    close(inside);
+    ok(ap_dirtree_remove(root, root, "stuck", &err) == 0, "from elsewhere it is");
+}
+
 /* How many events that nobody has read yet the kernel keeps. */
 static int events_kept(void)
 {
@@ -696,6 +708,7 @@ int main(void)
     test_forbidden(&tree);
     test_times();
     test_hostile(worktree, &tree);
+    test_stuck();
     test_moved(worktree, &tree);
     test_deep(worktree);
     test_large(worktree, &tree);

@@ -251,6 +251,12 @@ test("what cannot be read again is why", function()
   matches(select(2, made:whole(2)), "^line 2 of the history is not kept")
   local ok, message = pcall(made.at, made, 2)
   equal({ ok, message }, { false, select(2, made.source:read(2)) })
+  for at, held in ipairs { false, { experiment = 1, outcome = "kept", primary_metric = 2 } } do -- the latter: as folded
+    made.cache[2] = held or nil
+    equal({ made:add { experiment = 1 + at, outcome = "measured", trace = { { id = "c0001", value = 3 } } } },
+      { nil, (select(2, made.source:read(2))), true })
+  end
+  made.cache[2] = nil
   made.source.read = function() return nil, "j:2: broken", "EJOURNAL" end
   equal({ pcall(made.at, made, 2) }, { false, { fatal = true, message = "j:2: broken", code = 3 } })
 end)
