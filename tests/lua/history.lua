@@ -257,6 +257,10 @@ test("what cannot be read again is why", function()
       { nil, (select(2, made.source:read(2))), true })
   end
   made.cache[2] = nil
+  local other = fold { base(), kept(2), kept(3) }
+  other.cache, other.recent, other.source.lines[2] = {}, {}, nil
+  equal({ other:add { experiment = 3, outcome = "measured", trace = { { id = "c0002", value = 4 } } } },
+    { nil, (select(2, other.source:read(2))), true }) -- who leads cannot be worked out
   made.source.read = function() return nil, "j:2: broken", "EJOURNAL" end
   equal({ pcall(made.at, made, 2) }, { false, { fatal = true, message = "j:2: broken", code = 3 } })
 end)

@@ -76,7 +76,7 @@ test("a plan for somebody else keeps its number, and no worker, until it is answ
       equal({ engine.flying, engine.slots[1].offered.a, engine.slots[1].phase }, { 0, 1, "PLAN" })
       return { slot = engine.slots[1] }
     end }, { s1 = { { edits = { x = 1 } } }, c1 = { { edits = { x = 5 } } } })
-  equal(engine.intake.offered, { 1 })
+  equal({ engine.intake.offered, engine.flying }, { { 1 }, 0 })
   local line, planned = engine.history:at(2), engine.history:at(3)
   equal({ line.experiment, line.outcome }, { 2, "kept" })
   equal({ planned.experiment, planned.outcome, planned.operator }, { 1, "kept", "planned" })

@@ -68,6 +68,16 @@ test("integral values nearer to zero than 2^53 are integers, others floats", fun
   equal(json.encode(m.a), "1")
 end)
 
+test("many names stay apart, and each is found again", function()
+  local lines, names = {}, {}
+  for index = 1, 200 do
+    names[index] = "n" .. index
+    lines[index], lines[401 - index] = "METRIC n" .. index .. "=1", "METRIC n" .. index .. "=2"
+  end
+  local report = metric.scan(table.concat(lines, "\n"))
+  equal({ report.names, report.samples.n1, report.samples.n200 }, { names, { 1, 2 }, { 1, 2 } })
+end)
+
 test("the text of a near miss is cut at 200 bytes, or begins after a late carriage return", function()
   local miss = metric.scan("METRIC " .. ("x"):rep(500)).near_misses[1]
   equal(miss.text, "METRIC " .. ("x"):rep(193))

@@ -46,8 +46,7 @@ function history.new(metric, source, of_branch)
   local self = setmetatable({
     metric = metric, source = source, of_branch = of_branch or false, count = 0, trees = {}, tried = {},
     kept_lines = {}, more = {}, cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = nil, asked = {},
-    parents_read = 0,
-    asked_count = 0, last_experiment = -1, run = 0,
+    parents_read = 0, asked_count = 0, last_experiment = -1, run = 0,
     since_kept = 0, since_best = 0, began = 1, totals = no_totals(), run_totals = no_totals(), outcomes = {},
     best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, bar = nil, gain = nil, -- room
   }, History)
@@ -270,7 +269,8 @@ local function add_samples(self, trace, own)
     if not record then return nil, refused end
     again = again or record.kept
   end
-  return not again or lead_anew(self)
+  if again then return lead_anew(self) end
+  return true
 end
 
 -- Where acceptance begins after other lines, the best of that moment leads until one is shown to be better: what was
