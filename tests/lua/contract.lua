@@ -130,6 +130,13 @@ test("a group larger than the free workers is a strategy error", function()
   matches(lines[2].rollback_reason, "group of 2 with run.free 1")
 end)
 
+test("a group of one is a proposal like any other, also if others took the budget while plan ran", function()
+  local engine = fake.engine("return { plan = function(run) return { { parents = { run.best } } } end }", { budget = { iterations = 1 } })
+  function engine.may_start() return 0 end
+  assert(engine:run { run_number = 1 })
+  equal(engine.history.newest.outcome, "kept")
+end)
+
 test("proposals bounds how many wait for the provider, and run.free; the others are measured meanwhile", function()
   local asking, most_asking, measuring, most_measuring, frees = 0, 0, 0, 0, {}
   local world = {
