@@ -205,6 +205,13 @@ static void test_kills(const char *mode)
     ok(ap_proc_start(&proc, &spec, &err) == 0, "%s: started", mode);
     ap_proc_close(proc);
     ok(alive("7021") == 0, "%s: after a close nothing is left", mode);
+    struct ap_proc_spec with_daemon =
+        spec_of((char *[]){"sh", "-c", "(setsid sleep 7022 &); echo up; sleep 7022", NULL});
+    struct pollfd up;
+    ok(ap_proc_start(&proc, &with_daemon, &err) == 0 && ap_proc_fds(proc, &up, 1) == 1 && poll(&up, 1, 10000) == 1,
+        "%s: a command with a daemon has started", mode);
+    ap_proc_close(proc);
+    ok(none_alive("7022"), "%s: a close ends the daemon, too", mode);
     ok(ap_proc_start(&proc, &spec, &err) == 0, "%s: started", mode);
     struct pollfd fds[AP_PROC_FDS];
     int count = ap_proc_fds(proc, fds, AP_PROC_FDS);

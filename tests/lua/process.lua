@@ -66,6 +66,21 @@ tap.test("a timeout is one even when the command then exits with 0", function()
   tap.equal({ result.outcome, result.signal_name }, { "timeout", "SIGKILL" })
 end)
 
+tap.test("what fills either stream is read while the command runs", function()
+  for name, to in pairs { stdout = "1", stderr = "2" } do
+    local result = shell("head -c 300000 /dev/zero >&" .. to, { timeout_s = 60 })
+    tap.equal({ result.outcome, result[name].bytes }, { "exit", 300000 })
+  end
+end)
+
+tap.test("a command is as nice as who runs it", function()
+  local own = tonumber(shell("nice").stdout.head)
+  local script = [[io.write(require("apsis.process").run { argv = { "nice" } }.stdout.head)]]
+  local result = shell("printf '%s' \"$SCRIPT\" | nice -n 3 \"$APSIS\" exec /dev/stdin",
+    { env = { SCRIPT = script, APSIS = host.executable, PATH = os.getenv "PATH" } })
+  tap.equal(result.stdout.head, math.min(own + 3, 19) .. "\n")
+end)
+
 tap.test("what cannot be started is nil, message, code", function()
   local cases = {
     { { argv = { "nonesuch" }, env = { PATH = "/usr/bin:/bin" } }, "ENOENT", "^ENOENT: nonesuch: No such file" },
