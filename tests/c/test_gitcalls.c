@@ -406,7 +406,8 @@ static void each_call(const char *what, int (*act)(struct ap_buf *out, struct ap
     struct ap_err err = {0};
     char wrong[1200] = "";
     int tried = 0;
-    ok(act(&wanted, &err) == 0 && wanted.used > 0, "%s: %s", what, err.message);
+    ok(act(&wanted, &err) == 0 && wanted.used > 0 && (act == colliding || err.code[0] == '\0'), "%s: no error%s", what,
+        err.message);
     do {
         out.used = 0;
         err = (struct ap_err){0};
