@@ -224,13 +224,14 @@ static void test_kills(const char *mode)
     ap_proc_close(proc);
     pid_t pid = fork();
     if (pid == 0) {
+        spec.grace_ms = 60000;
         ap_proc_start(&proc, &spec, &err);
         count = ap_proc_fds(proc, fds, AP_PROC_FDS);
         poll(fds, (nfds_t)count, 10000);
         raise(SIGKILL);
     }
     waitpid(pid, NULL, 0);
-    ok(none_alive("7021"), "%s: kill -9 of the parent kills all", mode);
+    ok(none_alive("7021"), "%s: kill -9 of the parent kills all, whatever grace it gave", mode);
 }
 
 static void test_output(const char *mode)
