@@ -25,6 +25,11 @@ local NAMES, CRASHES = 8, 10 -- of the search's health
 local fields = { parents = true }
 for name in pairs(folds.fields) do fields[name] = true end
 
+-- and the second time
+local shown_fields = {}
+for name in ([[experiment outcome candidate primary_metric best operator parents notes description
+hypothesis]]):gmatch "%S+" do shown_fields[name] = true end
+
 local was_kept = folds.was_kept
 
 local function new(metric, history)
@@ -150,7 +155,7 @@ local function reason_of(line)
   return reason ~= line.outcome and text_of(reason, TITLE) or nil
 end
 
--- A row of the tables, of its line.
+-- A row of the tables, of its record.
 local function row_of(line)
   return { id = line.candidate, outcome = line.outcome, why = reason_of(line), operator = text_of(line.operator, 40),
     parents = line.parents or {}, lines = line.changed_lines, title = text_of(line.description or line.hypothesis,
@@ -160,7 +165,6 @@ end
 local function take(self, line, at)
   if at > self.count then return end -- a run may append meanwhile
   if is_shown(self, line, at) then add_column(self, line, at) end
-  if self.rows[at] then self.rows[at] = row_of(line) end
   local cell = self.has_cells and line.candidate and is_compared(self, at) and cell_of(line)
   if cell then self.cells:place(cell) end
 end
@@ -277,8 +281,9 @@ function run.data(metric, history, walk, facts)
   choose_rows(self)
   choose_columns(self)
   self.has_cells = self.cells:begin()
-  ok, message, code = walk(function(line, at) take(self, line, at) end)
+  ok, message, code = walk(function(line, at) take(self, line, at) end, shown_fields)
   if not ok then return nil, message, code end
+  for at in pairs(self.rows) do self.rows[at] = row_of(history:at(at)) end
   return page_data(self, facts)
 end
 

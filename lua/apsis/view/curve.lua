@@ -32,7 +32,9 @@ function Curve:add(outcome, value, best)
   value, best = direction.finite(value) and value or nil, direction.finite(best) and best or nil
   local shown = kept and value or nil
   self.low, self.high = least(self.low, least(best, shown)), greatest(self.high, greatest(best, shown))
-  self.series:add { low = value, high = value, last = value, kept = shown, best = best }
+  local point = self.series:next()
+  point.low, point.high, point.last = least(point.low, value), greatest(point.high, value), value or point.last
+  point.kept, point.best = shown or point.kept, best or point.best
 end
 
 -- Values in order, of which each is as good a sample as another.

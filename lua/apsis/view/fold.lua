@@ -12,19 +12,21 @@ local Fold = {}
 Fold.__index = Fold
 
 local SPENDS <const> = 400 -- points of what was spent
-local MOST <const>, AT_A_TIME <const> = 20, 500
+local AT_A_TIME <const> = 500
 
 -- what is read of each line
 fold.fields = {}
 for name in ([[experiment outcome candidate primary_metric best operator improved model tokens cost seconds machines
 acceptance notes strategy trace rollback_reason phases]]):gmatch "%S+" do fold.fields[name] = true end
 
+local none = {}
+
 local function later(_, other) return other end
 
 -- history: folded as far as the lines that are added, or further.
 function fold.new(history)
-  return setmetatable({ history = history, read_to = 0, outcomes = {}, operators = {}, index = {}, strategies = {},
-    curve = curves.new(), ranking = rankings.new(history, MOST), health = health.new(), judged = false,
+  return setmetatable({ history = history, read_to = 0, outcomes = {}, operators = {}, strategies = {},
+    index = { outcome = {}, operator = {}, strategy = {} }, curve = curves.new(), ranking = rankings.new(history), health = health.new(), judged = false,
     spend = series.new(SPENDS, later),
     spent = { x = 0, tokens = 0, usd = 0, s = 0, queue_s = 0, run_s = 0, minutes = 0, queued = 0, measured = 0 },
   }, Fold)
@@ -32,20 +34,20 @@ end
 
 -- The index (from 0) of a name in a list, added if it is new.
 local function place_of(self, list, kind, name)
-  local key = kind .. name
-  if not self.index[key] then
+  local index = self.index[kind]
+  if not index[name] then
     list[#list + 1] = { name = name, count = 0, kept = 0, improved = 0 }
-    self.index[key] = #list
+    index[name] = #list
   end
-  return self.index[key] - 1
+  return index[name] - 1
 end
 
-function Fold:outcome_of(line) return place_of(self, self.outcomes, "outcome ", line.outcome) end
+function Fold:outcome_of(line) return place_of(self, self.outcomes, "outcome", line.outcome) end
 
 -- Whether a line has an operator that counts; -1 stands for none: that involves no new proposal.
 function Fold:operator_of(line)
   if type(line.operator) ~= "string" or line.outcome == "baseline" or not line.candidate then return -1 end
-  return place_of(self, self.operators, "operator ", line.operator)
+  return place_of(self, self.operators, "operator", line.operator)
 end
 
 function fold.was_kept(line)
@@ -71,21 +73,20 @@ local function count_names(self, line)
     operator.improved = operator.improved + (kept and line.improved and 1 or 0)
   end
   local name = line.strategy -- who planned, in order of appearance
-  if line.outcome == "baseline" or type(name) ~= "string" or self.index["strategy " .. name] then return end
-  self.index["strategy " .. name] = true
+  if line.outcome == "baseline" or type(name) ~= "string" or self.index.strategy[name] then return end
+  self.index.strategy[name] = true
   self.strategies[#self.strategies + 1] = name
 end
 
 local function add_spend(self, line)
-  local machines, spent = line.machines or {}, {}
-  for kind, sum in pairs(self.spent) do spent[kind] = sum end
+  local machines, spent = line.machines or none, self.spent
   spent.x = math.max(spent.x, line.experiment) -- lines are in the order in which experiments ended
   spent.tokens, spent.usd = spent.tokens + (line.tokens or 0), spent.usd + (line.cost or 0) + (machines.usd or 0)
   spent.s = spent.s + (type(line.seconds) == "number" and line.seconds or 0)
   spent.queue_s, spent.run_s = spent.queue_s + (machines.queue_s or 0), spent.run_s + (machines.run_s or 0)
   spent.minutes, spent.queued, spent.measured = spent.s / 60, spent.queue_s / 60, spent.run_s / 60
-  self.spent = spent
-  self.spend:add(spent)
+  local point = self.spend:next()
+  for kind, sum in pairs(spent) do point[kind] = sum end
 end
 
 -- Adds the line at this place of the journal. Lines before the newest `baseline --again` are only counted: nothing is
@@ -99,7 +100,7 @@ function Fold:add(line, at)
   if at < self.history.began then return end
   self.curve:add(line.outcome, line.primary_metric, line.best)
   self.ranking:add(line, at)
-  for _, entry in ipairs(line.trace or {}) do self.ranking:again(entry.id) end
+  for _, entry in ipairs(line.trace or none) do self.ranking:again(entry.id) end
 end
 
 -- A coroutine that adds the lines of the folded journal that were not added yet, some at a time; it ends with nil, or

@@ -13,6 +13,7 @@ local NAMES <const>, CRASHES <const> = 40, 200 -- different ones that are counte
 local OTHERS <const> = "(others)"
 local SIGNATURE <const> = 200 -- bytes
 
+local none = {}
 local kinds = { "operator", "model", "island" }
 health.kinds = kinds
 
@@ -30,21 +31,20 @@ local function join(one, other)
 end
 
 function health.new()
-  local self = setmetatable({ parts = series.new(PARTS, join), known = {}, names = {}, failures = {},
+  local self = setmetatable({ parts = series.new(PARTS, join), known = { failure = {} }, names = {}, failures = {},
     failed = 0, duplicates = 0, unchanged = 0, candidates = 0, phases = {}, waiting_s = 0 }, Health)
-  for _, kind in ipairs(kinds) do self.names[kind] = {} end
+  for _, kind in ipairs(kinds) do self.names[kind], self.known[kind] = {}, {} end
   return self
 end
 
--- What is known of a name: { name, count, kept, key }.
+-- What is known of a name: { name, count, kept }.
 local function entry_of(self, kind, name)
-  local list = self.names[kind]
-  local key = kind .. "\0" .. name
-  if not self.known[key] and #list >= NAMES then name, key = OTHERS, kind .. "\0" .. OTHERS end
-  local entry = self.known[key]
+  local list, known = self.names[kind], self.known[kind]
+  if not known[name] and #list >= NAMES then name = OTHERS end
+  local entry = known[name]
   if not entry then
-    entry = { name = name, count = 0, kept = 0, key = key }
-    self.known[key], list[#list + 1] = entry, entry
+    entry = { name = name, count = 0, kept = 0 }
+    known[name], list[#list + 1] = entry, entry
   end
   return entry
 end
@@ -66,19 +66,18 @@ local function signature_of(line)
 end
 
 local function note_failure(self, line)
-  local signature = signature_of(line)
-  local key = "failure\0" .. signature
-  if not self.known[key] and #self.failures >= CRASHES then signature, key = OTHERS, "failure\0" .. OTHERS end
-  local entry = self.known[key]
+  local signature, known = signature_of(line), self.known.failure
+  if not known[signature] and #self.failures >= CRASHES then signature = OTHERS end
+  local entry = known[signature]
   if not entry then
     entry = { signature = signature, outcome = line.outcome, count = 0, first = line.experiment }
-    self.known[key], self.failures[#self.failures + 1] = entry, entry
+    known[signature], self.failures[#self.failures + 1] = entry, entry
   end
   entry.count, entry.last, self.failed = entry.count + 1, line.experiment, self.failed + 1
 end
 
 local function note_time(self, line)
-  for phase, seconds in pairs(type(line.phases) == "table" and line.phases or {}) do
+  for phase, seconds in pairs(type(line.phases) == "table" and line.phases or none) do
     if type(seconds) == "number" then self.phases[phase] = (self.phases[phase] or 0) + seconds end
   end
   self.waiting_s = self.waiting_s + (type(line.machines) == "table" and line.machines.queue_s or 0)
@@ -89,7 +88,7 @@ function Health:add(line)
   note_time(self, line)
   if failures[outcome] then note_failure(self, line) end
   if not line.candidate or outcome == "baseline" then return end
-  local kept, point = outcome == "kept" and 1 or 0, {}
+  local kept, part = outcome == "kept" and 1 or 0, self.parts:next()
   self.candidates = self.candidates + 1
   if outcome == "skipped_duplicate" then self.duplicates = self.duplicates + 1 end
   if outcome == "skipped_no_change" then self.unchanged = self.unchanged + 1 end
@@ -97,10 +96,11 @@ function Health:add(line)
     local name = name_of(line, kind)
     local entry = name and entry_of(self, kind, name)
     if entry then
-      entry.count, entry.kept, point[entry.key] = entry.count + 1, entry.kept + kept, { 1, kept }
+      local counts = part[entry] or { 0, 0 }
+      counts[1], counts[2], part[entry] = counts[1] + 1, counts[2] + kept, counts
+      entry.count, entry.kept = entry.count + 1, entry.kept + kept
     end
   end
-  self.parts:add(point)
 end
 
 local function most_first(a, b)
@@ -116,7 +116,7 @@ function Health:shares(kind, most)
   local shown = {}
   for index = 1, math.min(most, #list) do
     local entry, parts = list[index], {}
-    for place, point in ipairs(self.parts.points) do parts[place] = point[entry.key] or { 0, 0 } end
+    for place, point in ipairs(self.parts.points) do parts[place] = point[entry] or { 0, 0 } end
     shown[index] = { name = entry.name, count = entry.count, kept = entry.kept, parts = parts }
   end
   return shown, #list

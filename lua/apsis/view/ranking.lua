@@ -5,15 +5,14 @@ local ranking = {}
 local Ranking = {}
 Ranking.__index = Ranking
 
-local SOME <const> = 2000 -- candidates of a list before it is cut
+local SOME <const>, HELD <const> = 2000, 500 -- candidates of a list before and after it is cut
 
 -- measured completely, and valid
 local whole = { baseline = true, kept = true, reverted_worse_metric = true, reverted_rejected = true }
 
--- most: how many of each list are ever asked for.
-function ranking.new(history, most)
+function ranking.new(history)
   local function list() return { has = {} } end
-  return setmetatable({ history = history, most = most, all = list(), kept = list(), rejected = list() }, Ranking)
+  return setmetatable({ history = history, all = list(), kept = list(), rejected = list() }, Ranking)
 end
 
 -- Whether a line's candidate is in a list: a record or a line.
@@ -25,13 +24,18 @@ local function sort(self, list)
   return self.history.metric:sort(list)
 end
 
+-- What is no better than the last one that a cut left is not added.
 local function put(self, list, line, at)
   if list.has[at] then return end
+  local value = self.history:new_value_of(line.candidate) or line.primary_metric
+  local above = self.history.metric:gain(value, list.floor)
+  if above and above <= 0 then return end
   list.has[at] = true
-  list[#list + 1] = { value = line.primary_metric, at = at, id = line.candidate }
+  list[#list + 1] = { value = value, at = at, id = line.candidate }
   if #list < SOME then return end
   sort(self, list)
-  for place = self.most + 1, #list do list.has[list[place].at], list[place] = nil, nil end
+  for place = HELD + 1, #list do list.has[list[place].at], list[place] = nil, nil end
+  list.floor = list[HELD].value
 end
 
 -- Adds a line's candidate; at: its place in the journal.

@@ -5,7 +5,7 @@ local series = {}
 local Series = {}
 Series.__index = Series
 
--- join(one, other): the point of two, of which `one` came first.
+-- most: an even number; join(one, other): the point of two, of which `one` came first.
 function series.new(most, join)
   return setmetatable({ most = most, join = join, stride = 1, lines = 0, points = {} }, Series)
 end
@@ -19,12 +19,13 @@ local function halve(self)
   self.points, self.stride = half, 2 * self.stride
 end
 
--- Adds the point of one more line.
-function Series:add(point)
-  local points, at = self.points, self.lines // self.stride + 1
-  points[at] = points[at] and self.join(points[at], point) or point
-  self.lines = self.lines + 1
-  if #points > self.most then halve(self) end
+-- The point that one more line is added to: an empty table, or that of the lines before it.
+function Series:next()
+  if self.lines == self.most * self.stride then halve(self) end
+  local at = self.lines // self.stride + 1
+  local point = self.points[at] or {}
+  self.points[at], self.lines = point, self.lines + 1
+  return point
 end
 
 return series

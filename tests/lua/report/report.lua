@@ -173,6 +173,7 @@ local function lines_of(metric)
     place[line.experiment] = #lines
   end, data = function(_, past, facts)
     past.line_of = function(_, number) return place[number] end
+    past.at = function(_, at) return lines[at] end
     past.metric, past.outcomes = metric, {}
     for _, line in ipairs(lines) do past.outcomes[line.outcome] = (past.outcomes[line.outcome] or 0) + 1 end
     return runs.data(metric, past, function(visit)
