@@ -61,6 +61,21 @@ is "nothing else is printed" "$(wc -l <"$T/served")" 1
 wait
 end_item
 
+item "--open: the page is served while the browser starts, whether it can or not"
+mkdir "$T/browser"
+printf '#!/bin/sh\nwhile [ ! -e "%s/seen" ]; do sleep 0.05; done\nexit 3\n' "$T" >"$T/browser/xdg-open"
+chmod +x "$T/browser/xdg-open"
+PATH=$T/browser:$PATH serve --open
+like "before it has started" "$(ask "$url")" '^200 '
+touch "$T/seen"
+for _ in $(seq 600); do grep -q xdg-open "$T/served" && break; sleep 0.05; done
+like "that it cannot is printed" "$(cat "$T/served")" 'cannot show http://.*xdg-open failed'
+like "and the page is still served" "$(ask "$url")" '^200 '
+kill -INT $server
+wait $server
+is "exit" $? 0
+end_item
+
 item "--json prints the address for programs; a port may be chosen"
 serve --json --port 0
 like "as JSON" "$url" '^\{"control":false,"url":"http://127.0.0.1:[0-9]+/[0-9a-f]+/1/"\}$'

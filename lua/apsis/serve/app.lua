@@ -22,7 +22,7 @@ local headers = {
 -- first: the project that was asked for; tools: of the report.
 function app.new(server, first, tools)
   return setmetatable({ server = server, address = addresses.new(server:port()), projects = { first }, tools = tools,
-    streams = {}, due = 0 }, App)
+    streams = {}, tasks = {}, due = 0 }, App)
 end
 
 -- ---- answers ----
@@ -129,19 +129,51 @@ local function take_requests(self)
   end
 end
 
+-- Has work() done beside serving: when it yields, others come first, or until the handle that it yields is done.
+function App:beside(work)
+  self.tasks[{ co = coroutine.create(work) }] = true
+end
+
+local function resume(self, task)
+  wait.task(task.co)
+  local ok, handle = coroutine.resume(task.co)
+  wait.task(nil)
+  if not ok then error(handle, 0) end
+  task.handle = handle
+  if coroutine.status(task.co) == "dead" then self.tasks[task] = nil end
+end
+
+-- Waits for a request, for what is due, and for what tasks wait for. Returns the tasks that can go on.
+local function wait_for_any(self)
+  local handles, waiting, ready = { self.server }, {}, {}
+  for task in pairs(self.tasks) do
+    if task.handle then
+      handles[#handles + 1] = task.handle
+      waiting[#handles] = task
+    else
+      ready[#ready + 1] = task
+    end
+  end
+  local looked_at = next(self.streams) ~= nil
+  local done = wait.any(handles, ready[1] and 0 or looked_at and math.max(0, self.due - wait.now()) or nil)
+  for _, at in ipairs(done or {}) do ready[#ready + 1] = waiting[at] end
+  return ready
+end
+
 -- Until a signal comes.
 function App:run()
   local before = wait.interrupts()
   while true do
-    local looked_at = next(self.streams) ~= nil
-    wait.any({ self.server }, looked_at and math.max(0, self.due - wait.now()) or nil)
-    if wait.interrupts() > before then return end
+    local ready = wait_for_any(self)
+    if wait.interrupts() > before then break end
     take_requests(self)
+    for _, task in ipairs(ready) do resume(self, task) end
     if wait.now() >= self.due then
       for project, streams in pairs(by_project(self)) do bring(self, project, streams) end
       self.due = wait.now() + FOLLOW_S
     end
   end
+  for task in pairs(self.tasks) do coroutine.close(task.co) end
 end
 
 return app

@@ -36,8 +36,10 @@ return function(args, tools)
   local self = app.new(server, first, tools)
   local at = announce(self, args)
   if args.open then
-    local failed, text = tools.open(at)
-    if failed ~= 0 then io.stderr:write(("apsis: %s\n"):format(text)) end
+    self:beside(function()
+      local failed, text = tools.open(at)
+      if failed ~= 0 then io.stderr:write(("apsis: %s\n"):format(text)) end
+    end)
   end
   self:run()
   return 0
