@@ -9,6 +9,8 @@ local trust = require "apsis.view.trust"
 
 local data = {}
 
+local SOME <const> = 500 -- lines
+
 local function facts_of(self, dir)
   local facts, trusted = standing.facts(self), json.array()
   if self.history.count > 0 then
@@ -22,12 +24,16 @@ local function facts_of(self, dir)
     several = self.manifest.metric.names ~= nil }
 end
 
--- of(reader, dir) -> the argument of page.run | nil, message, code.
-function data.of(self, dir)
+-- of(reader, dir, pause) -> the argument of page.run | nil, message, code. pause(), if given, is called after some
+-- lines: a long journal takes seconds.
+function data.of(self, dir, pause)
   local history = self.history
   local made, refused = runs.data(self.metric, history, function(visit, fields)
     if history.count == 0 then return true end
-    return history:each(visit, fields)
+    return history:each(function(line, at, text)
+      visit(line, at, text)
+      if pause and at % SOME == 0 then pause() end
+    end, fields)
   end, facts_of(self, dir))
   if not made then return nil, refused, 3 end
   for _, fact in rooms.each "report_fact" do

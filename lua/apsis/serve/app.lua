@@ -25,6 +25,18 @@ function app.new(server, first, tools)
     streams = {}, tasks = {}, due = 0 }, App)
 end
 
+-- Has a project's data gathered beside serving, unless it is already; then calls done(message or nil).
+local function gather(self, project, done)
+  local after = project.gathering
+  if after then return table.insert(after, done) end
+  project.gathering = { done }
+  self:beside(function()
+    local _, wrong = project:gather(coroutine.yield)
+    after, project.gathering = project.gathering, nil
+    for _, tell in ipairs(after) do tell(wrong) end
+  end)
+end
+
 -- ---- answers ----
 
 local function answer(self, request, status, kind, body)
@@ -38,10 +50,17 @@ local function plain(self, request, status, text)
   answer(self, request, status, "text/plain; charset=utf-8", text .. "\n")
 end
 
--- What a project made, or why it could not.
-local function give(self, request, kind, made, message)
-  if made then return answer(self, request, 200, kind, made) end
-  plain(self, request, 503, message)
+-- Answers with what make(project) gives, or with why it could not; once the page's data is gathered, if it must be.
+local function give(self, request, project, kind, make)
+  local function done(wrong)
+    local made, message
+    if not wrong then made, message = make(project) end
+    if made then return answer(self, request, 200, kind, made) end
+    plain(self, request, 503, wrong or message)
+  end
+  project:follow()
+  if project:is_fresh() then return done() end
+  gather(self, project, done)
 end
 
 -- Begins a stream: what the browser lacks, then what comes.
@@ -72,8 +91,8 @@ local function route(self, request, path)
   local action = rest:match "^do/(%l+)$"
   if action then return act(self, request, project, action) end
   if request.method ~= "GET" and request.method ~= "HEAD" then return plain(self, request, 405, "only GET") end
-  if rest == "" then return give(self, request, "text/html; charset=utf-8", project:page()) end
-  if rest == "data" then return give(self, request, "application/json", project:data()) end
+  if rest == "" then return give(self, request, project, "text/html; charset=utf-8", project.page) end
+  if rest == "data" then return give(self, request, project, "application/json", project.data) end
   local place = rest:match "^events/([%d-]+)$"
   if place and request.method == "GET" then return begin_stream(self, request, project, place) end
   plain(self, request, 404, "there is no such page")
@@ -106,7 +125,11 @@ end
 local function bring(self, project, streams)
   project:follow()
   local facts, known = project:facts(), {}
-  local again = not project.problem and project:is_due() and project:gather() and projects.again()
+  if not project.problem and project:is_due() then
+    gather(self, project, function(wrong) project.news = not wrong end)
+  end
+  local again = project.news and projects.again()
+  project.news = nil
   for _, stream in ipairs(streams) do
     local count = stream.count
     known[count] = known[count] or project:lines(count)

@@ -45,8 +45,9 @@ local function reopen(self)
   return true
 end
 
--- Takes in what was written since; `problem` is why it cannot be read.
+-- Takes in what was written since; `problem` is why it cannot be read. While data is gathered the history stands still.
 function Project:follow()
+  if self.gathering then return end
   local changed, message = self.reader:follow()
   if changed == nil and not message then changed, message = reopen(self) end
   self.problem = changed == nil and message or nil
@@ -54,16 +55,20 @@ end
 
 -- ---- the page ----
 
--- Gathers the page's data. true | nil, message.
-local function gather(self)
-  local began, history = os.clock(), self.reader.history
+-- Gathers the page's data; pause(), called now and then, lets others do something. true | nil, message.
+function Project:gather(pause)
+  local history, spent, since = self.reader.history, 0, os.clock()
   self.running = lock.holder(self.reader.home) ~= nil
-  local data, message = self.tools.data(self.reader)
+  local data, message = self.tools.data(self.reader, function()
+    spent = spent + os.clock() - since
+    pause()
+    since = os.clock()
+  end)
   if not data then return nil, message end
   data.live = { at = self:place(), control = self.control or json.null }
   self.whole = { data = data, count = history.count, began = history.began, gain = history.gain,
     running = self.running }
-  self.due = wait.now() + math.max(LEAST_S, SHARE * (os.clock() - began))
+  self.due = wait.now() + math.max(LEAST_S, SHARE * (spent + os.clock() - since))
   return true
 end
 
@@ -74,20 +79,17 @@ local function is_other(self)
     or whole.count == 0 and history.count > 0
 end
 
--- Gathers the data again, if events are not enough for who takes the page now, or if it is due.
-local function fresh(self)
+-- Whether who takes the page now has enough with what was gathered last and with events.
+function Project:is_fresh()
   local behind = not is_other(self) and self.reader.history.count - self.whole.count
-  if not behind or behind > BEHIND or behind > 0 and wait.now() >= self.due then return gather(self) end
-  return true
+  return behind and behind <= BEHIND and (behind == 0 or self.gathering or wait.now() < self.due)
 end
 
 local function asset(name) return assert(host.read("lua/apsis/serve/" .. name), name .. " is missing") end
 
--- The page as HTML | nil, message.
+-- The page as HTML, of what was gathered | nil, message.
 function Project:page()
-  self:follow()
-  local ok, message = fresh(self)
-  if self.problem or not ok then return nil, self.problem or message end
+  if self.problem then return nil, self.problem end
   local whole = self.whole
   whole.html = whole.html or self.tools.page(whole.data, { style = asset "live.css", script = asset "live.js" })
   return whole.html
@@ -95,9 +97,7 @@ end
 
 -- Its data as JSON | nil, message.
 function Project:data()
-  self:follow()
-  local ok, message = fresh(self)
-  if self.problem or not ok then return nil, self.problem or message end
+  if self.problem then return nil, self.problem end
   self.whole.json = self.whole.json or self.tools.json(self.whole.data)
   return self.whole.json
 end
@@ -199,14 +199,11 @@ function Project:facts() return event("facts", nil, self.tools.json(facts_of(sel
 -- Whether browsers should take the whole page again: what events do not bring is out of date, and gathering it costs
 -- little of the time that has passed; or the run has ended.
 function Project:is_due()
-  if not self.whole then return false end
+  if not self.whole or self.gathering then return false end
   if is_other(self) then return true end
   if self.whole.count == self.reader.history.count and self.whole.running == self.running then return false end
   return wait.now() >= self.due or self.whole.running and not self.running
 end
-
--- Gathers the data again. nil, message if the journal cannot be read.
-Project.gather = gather
 
 -- The event by which browsers take the whole page again.
 function project.again() return event("whole", nil, "{}") end

@@ -26,7 +26,8 @@ local function later(_, other) return other end
 -- history: folded as far as the lines that are added, or further.
 function fold.new(history)
   return setmetatable({ history = history, read_to = 0, outcomes = {}, operators = {}, strategies = {},
-    index = { outcome = {}, operator = {}, strategy = {} }, curve = curves.new(), ranking = rankings.new(history), health = health.new(), judged = false,
+    index = { outcome = {}, operator = {}, strategy = {} },
+    curve = curves.new(), ranking = rankings.new(history), health = health.new(), judged = false,
     spend = series.new(SPENDS, later),
     spent = { x = 0, tokens = 0, usd = 0, s = 0, queue_s = 0, run_s = 0, minutes = 0, queued = 0, measured = 0 },
   }, Fold)
