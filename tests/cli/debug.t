@@ -116,13 +116,15 @@ wait "$debugger"
 is "to its end" $? 0
 end_item
 
-debug 'g 4\np run.best.value, run.experiment\np run.memory.tries\np seen\np memory.tries.kept = 3\np nothing.at.all\nm\nl\np run.memory.x\n' --strategy mine.lua
+debug 'g 4\np run.best.value, run.experiment\np run.memory.tries\np seen\np memory.tries.kept = 3\np candidate.id\np canddate.id\np run\nm\nl\np run.memory.x\n' --strategy mine.lua
 item "p: expressions at a step"
 line "values" "$out" "^2$"
 line "tables" "$out" "^\{ baseline = 1, kept = 2, reverted_worse_metric = 1 \}"
 line "locals of the file" "$out" "^\{ \[0\] = true|^\{ true, true, true"
 line "no statement" "$out" "near '='|<eof> expected"
 line "errors are answers" "$out" "attempt to index a nil value"
+line "a name that is none" "$out" '^canddate is no name here; did you mean "candidate"\?; a local inside a hook is gone'
+line "run: its main fields" "$out" '^  best = c0002 \(2\)'
 line "m: memory" "$out" "^tries.reverted_worse_metric = 1"
 line "l: the source" "$out" "^ +[0-9]+  function hillclimb.halt"
 end_item

@@ -8,6 +8,7 @@ local expression = require "apsis.debug.expression"
 local json = require "apsis.json"
 local lines = require "apsis.core.line"
 local shown = require "apsis.debug.shown"
+local steps = require "apsis.debug.step"
 local tables = require "apsis.cli.table"
 local walks = require "apsis.debug.walk"
 
@@ -267,6 +268,9 @@ function commands.p(self, rest)
   if not evaluate then return self.show:wrong(message) end
   local found = table.pack(evaluate(self.step))
   if not found[1] then return self.show:wrong(found[2]) end
+  for index = 2, found.n do
+    if found[index] == self.step.run then found[index] = steps.run_fields(self.step) end
+  end
   self.show:values(table.pack(table.unpack(found, 2, found.n)))
 end
 

@@ -4,6 +4,7 @@ local contract = require "apsis.core.strategy"
 local guard = require "apsis.guard"
 local sandbox = require "apsis.core.sandbox"
 local steps = require "apsis.debug.step"
+local suggest = require "apsis.suggest"
 local wait = require "apsis.wait"
 
 local expression = {}
@@ -23,6 +24,21 @@ local function local_of(step, wanted)
   end
 end
 
+-- What an expression may name, at whatever step.
+local named = { "run", "memory", "returned" }
+local known = { run = true, memory = true, returned = true }
+for _, arguments in pairs(steps.arguments) do
+  for _, name in ipairs(arguments) do
+    if not known[name] then named[#named + 1] = name end
+    known[name] = true
+  end
+end
+
+local function unknown(name)
+  error(("%s is no name here%s; a local inside a hook is gone when the hook has ended: print it there"):format(name,
+    suggest.sentence(name, named)), 0)
+end
+
 -- What a name is at a step.
 local function value_of(step, globals, name)
   if name == "run" then return step.run end
@@ -33,7 +49,9 @@ local function value_of(step, globals, name)
   end
   local found, value = local_of(step, name)
   if found then return value end
-  return globals[name]
+  local value_there = globals[name]
+  if value_there == nil and not known[name] then unknown(name) end
+  return value_there
 end
 
 -- A function of a step that gives true and the values, or false and the message; nil, message: it is no expression.

@@ -20,12 +20,12 @@ n       to the next experiment                       rn      to the experiment b
 c       on to a breakpoint, or to the end            rc      back to a breakpoint
 g N     to experiment N                              w       this step again
 p EXPR  a Lua expression: run, memory, returned, what the hook was given (candidate, line, ...),
-        and the locals of the strategy's file
+        and the locals of the strategy's file that a hook uses (not those inside a hook: print them there)
 m       memory                                       l       the hook's source
 b WHAT  break at a hook, an experiment, an outcome or an expression, or at several together:
         b accept   b 40   b kept   b if run.since_best > 9   b accept if candidate.value > 3
 b       the breakpoints                              d N     delete one; d all
-f       load the strategy's file again and go to the first step of this experiment
+f       after you changed the strategy's file: read it again, and go to the start of this experiment with it
 h       this                                         q       quit
 An empty line does the last command again. Ctrl-C stops going.]]
 

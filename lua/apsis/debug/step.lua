@@ -18,6 +18,17 @@ step.arguments = { init = {}, plan = {}, halt = {}, prompt = { "proposal" }, sel
 local shown <const> = { "best", "current", "since_kept", "since_best" }
 local also <const> = { halt = { "free", "pending" }, plan = { "free", "pending" }, accept = { "pending" } }
 
+-- What `p run` shows of a run, which has no keys of its own.
+function step.run_fields(self)
+  local fields = {}
+  for _, name in ipairs { "experiment", "best", "current", "baseline", "since_kept", "since_best", "memory", "options",
+    "pending" } do
+    local ok, value = pcall(function() return self.run[name] end)
+    fields[name] = ok and value or nil
+  end
+  return fields
+end
+
 -- A value on one line; a list of proposals in flight by their experiments.
 local function text_of(value)
   local ok, text = pcall(legible, value)
