@@ -50,6 +50,22 @@ edited "a line that was deleted" 3d '3: this is not the line'
 edited "the last line that was deleted" '$d' '(apsis wrote 5 lines, and 4 are there|5: this is not the line)'
 edited "lines in another order" '3{h;d};4G' '3: this is not the line'
 
+item "logs/ restored from an older backup: run names what was measured since, and overwrites none of it"
+cp -r "$T/good" "$T/restored" && cd "$T/restored" && cp -r logs "$T/logs" && apsis run --iterations 3 -q
+before=$(git for-each-ref refs/apsis/tiny/c0006 refs/apsis/tiny/c0007) verified=$(cat runs/0007/measure.json runs/0007/proposal.json)
+rm -r logs && mv "$T/logs" logs
+apsis run --iterations 1
+is "run" "$code" 0
+like "the lines that are missing" "$err" "apsis wrote 8 lines, and 5 are there"
+like "what can be done again" "$err" "1 experiment has a plan in runs/ and no line in the journal: done again"
+like "what cannot" "$err" "the journal has no line of c0006 to c0007, but there is a commit: .*a newer backup of logs/"
+is "their commits" "$(git for-each-ref refs/apsis/tiny/c0006 refs/apsis/tiny/c0007)" "$before"
+is "and their folders" "$(cat runs/0007/measure.json runs/0007/proposal.json)" "$verified"
+is "new numbers follow" "$(grep -o '"candidate":"c0*[5-9]"' $journal | tr '\n' ' ')" '"candidate":"c0005" "candidate":"c0008" '
+apsis run --iterations 1
+unlike "told once" "$err" "the journal has no line of|has a plan in runs/"
+end_item
+
 item "lines that somebody adds are found out, and not taken over"
 cp -r "$T/good" "$T/added" && cd "$T/added" || exit 1
 for n in 5 6; do sed -n "5s/\"experiment\":4/\"experiment\":$n/; 5s/c0004/c000$n/g; 5p" $T/good/$journal >>$journal; done

@@ -142,6 +142,23 @@ local function to_redo(plans, intake, waits)
   return list, others
 end
 
+-- Tells what is there of experiments without a line: those in flight, done again; and, if a journal was restored from
+-- an older backup, what was done since. from, to: the first number that journal and plans leave free, and that refs do.
+local function tell_unlisted(self, again, count, from, to)
+  if again then
+    self:say(("going on with run %d: %d lines journalled, %d experiments in flight done again"):format(again,
+      self.engine.history.count, count))
+  elseif count > 0 then
+    self:say(("%d experiment%s a plan in runs/ and no line in the journal: done again"):format(count,
+      count > 1 and "s have" or " has"))
+  end
+  if to > from then
+    self:say(("the journal has no line of %s, but there is a commit: what was measured of it does not count; a newer "
+      .. "backup of logs/ would have it"):format(to - from > 1 and ("%s to %s"):format(line.id(from), line.id(to - 1))
+      or line.id(from)))
+  end
+end
+
 -- The ids of those that wait for an answer, in order; nil if none does.
 local function held_ids(engine)
   local ids = {}
@@ -251,17 +268,15 @@ function running.experiments(self, spec)
   local unfinished, numbering = self.world:unfinished()
   local redone
   unfinished, redone = to_redo(unfinished, engine.intake, engine.hold ~= nil)
-  numbering = math.max(numbering, self.world:after_refs())
+  local planned, after = numbering, self.world:after_refs()
+  numbering = math.max(planned, after)
   local number, limits, again = plan_run(self, spec, unfinished)
   engine.budget:limit(limits, note.before)
   note.limits, note.pid, note.budget, note.driven = limits, host.pid, engine.budget, self.driven
   note:carry(self.last, redone)
   self.world.run_number, engine.elapsed_s = number, note.elapsed_before
   if not spec.answers_only then self.allowance:begin() end
-  if again and not spec.quiet then
-    self:say(("going on with run %d: %d lines journalled, %d experiments in flight done again"):format(number,
-      engine.history.count, #redone))
-  end
+  if not spec.quiet then tell_unlisted(self, again and number, #redone, planned, after) end
   if not spec.stand_in then self.world:note_head(engine.history.baseline) end
   self.world:repair_branch()
   self.world.repo:renew() -- what it read of packs and refs until here is not needed while the run lasts
