@@ -13,6 +13,7 @@ item "a tick ends while something waits; the next one finds the answer, and the 
 apsis tick
 is "exit code" "$code" 0
 line "says so" "$out" "^c0001 waits for approval: apsis approve c0001 -C .autoloop/programs/rise.md$"
+line "and where it waits" "$out" "answer in this clone, and tick here until then: a fresh clone does not have what"
 apsis tick --program rise --quiet
 is "another goes on" "$(outcomes):$(waiting $home)" "baseline :c0001.json c0002.json "
 echo 'keep ok' >$home/.apsis/held/c0001.answer

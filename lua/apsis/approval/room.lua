@@ -33,9 +33,12 @@ function room.before_run(session, at)
   end
 end
 
+-- What waits is in this clone; a standing goal's journal may go on in another one.
 function room.ended(session)
-  local list = waiting(session, session.engine.history)
-  return list[1] and text_of(list, here(session))
+  local list, manifest = waiting(session, session.engine.history), session.manifest
+  local moves = manifest.program_name and manifest.memory.kind == "branch"
+  return list[1] and text_of(list, here(session)) .. (moves and "\nanswer in this clone, and tick here until then: a "
+    .. "fresh clone does not have what waits (.apsis/held), and proposes anew" or "")
 end
 
 function room.status(reader, facts)
