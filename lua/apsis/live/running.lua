@@ -153,9 +153,9 @@ local function tell_unlisted(self, again, count, from, to)
       count > 1 and "s have" or " has"))
   end
   if to > from then
+    local which = line.id(from) .. (to - from > 1 and " to " .. line.id(to - 1) or "")
     self:say(("the journal has no line of %s, but there is a commit: what was measured of it does not count; if "
-      .. "logs/ came from a backup, a newer one may have it"):format(to - from > 1 and ("%s to %s"):format(line.id(from), line.id(to - 1))
-      or line.id(from)))
+      .. "logs/ came from a backup, a newer one may have it"):format(which))
   end
 end
 
