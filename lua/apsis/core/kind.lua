@@ -13,44 +13,38 @@ local function is(value, wanted)
   return math.type(value) == "integer" and value >= 0 and value <= kind.FURTHEST
 end
 
-local wrong
-
-local function wrong_in_list(list, wanted)
+local function problem_of_list(list, wanted, path)
   for index, value in pairs(list) do
-    if math.type(index) ~= "integer" then return ": not a list" end
-    local problem = wrong(value, wanted)
-    if problem then return ("[%d]%s"):format(index, problem) end
+    if math.type(index) ~= "integer" then return path .. ": not a list" end
+    local problem = kind.problem(value, wanted, ("%s[%d]"):format(path, index))
+    if problem then return problem end
   end
 end
 
-local function wrong_in_map(map, wanted)
+local function problem_of_map(map, wanted, path)
   for name, value in pairs(map) do
-    if type(name) ~= "string" then return ": not a mapping" end
-    local problem = wrong(value, wanted)
-    if problem then return (".%s%s"):format(name, problem) end
-  end
-end
-
--- What is wrong with a value, and where in it; nil if nothing is. Every line of a journal goes through here.
-function wrong(value, wanted)
-  if type(wanted) == "string" then return not is(value, wanted) and ": not a " .. (words[wanted] or wanted) or nil end
-  if type(value) ~= "table" then return wanted.list and ": not a list" or ": not a mapping" end
-  if wanted.keys and value[1] ~= nil then return ": not a mapping" end
-  if wanted.list then return wrong_in_list(value, wanted.list) end
-  if wanted.map then return wrong_in_map(value, wanted.map) end
-  for _, name in ipairs(wanted.needs or {}) do
-    if value[name] == nil then return (".%s: missing"):format(name) end
-  end
-  for name, of in pairs(wanted.keys) do
-    local problem = value[name] ~= nil and wrong(value[name], of)
-    if problem then return (".%s%s"):format(name, problem) end
+    if type(name) ~= "string" then return path .. ": not a mapping" end
+    local problem = kind.problem(value, wanted, path .. "." .. name)
+    if problem then return problem end
   end
 end
 
 -- What is wrong with a value, which path names; nil if nothing is.
 function kind.problem(value, wanted, path)
-  local problem = wrong(value, wanted)
-  return problem and path .. problem
+  if type(wanted) == "string" then
+    return not is(value, wanted) and ("%s: not a %s"):format(path, words[wanted] or wanted) or nil
+  end
+  if type(value) ~= "table" then return ("%s: not a %s"):format(path, wanted.list and "list" or "mapping") end
+  if wanted.keys and value[1] ~= nil then return path .. ": not a mapping" end
+  if wanted.list then return problem_of_list(value, wanted.list, path) end
+  if wanted.map then return problem_of_map(value, wanted.map, path) end
+  for _, name in ipairs(wanted.needs or {}) do
+    if value[name] == nil then return ("%s.%s: missing"):format(path, name) end
+  end
+  for name, of in pairs(wanted.keys) do
+    local problem = value[name] ~= nil and kind.problem(value[name], of, path .. "." .. name)
+    if problem then return problem end
+  end
 end
 
 return kind
