@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens pages in headless Chromium and says what a reader would meet: errors, requests, what does not fit, what is not drawn.
 
-usage: browse.py [--shots DIR] [--views NAME,...] FILE...
+usage: browse.py [--shots DIR] [--views NAME,...] FILE-OR-ADDRESS...
 One line of JSON for each file and view.
 """
 import argparse, base64, json, os, tempfile, time
@@ -59,7 +59,7 @@ def look(browser, path, name, shots):
         browser.ask(domain + ".enable", session)
     browser.ask("Emulation.setDeviceMetricsOverride", session, width=width, height=height, deviceScaleFactor=ratio, mobile=width < 500)
     browser.ask("Emulation.setEmulatedMedia", session, features=[{"name": "prefers-color-scheme", "value": scheme}])
-    url, began = "file://" + os.path.abspath(path), time.monotonic()
+    url, began = path if path.startswith("http:") else "file://" + os.path.abspath(path), time.monotonic()
     browser.ask("Page.navigate", session, url=url)
     browser.until("Page.loadEventFired")
     browser.ask("Runtime.evaluate", session, awaitPromise=True, returnByValue=True,

@@ -85,7 +85,15 @@ with chromium() as browser:
     one.get("document.querySelector('.now input').value = 'look <b>here</b>'; document.querySelector('.now form button:last-child').click()")
     one.until("document.querySelector('.state').textContent.startsWith('noted')")
     tell("directed", subprocess.run([APSIS, "direct", "--list"], capture_output=True, text=True).stdout.split("  ", 1)[-1].strip())
-    tell("harm", [page.get(HARM) for page in (one, two, three)])
+    index = Page(browser, URL + "../")
+    index.until("document.querySelector('a[data-key]').focus() || document.activeElement.dataset.key")
+    tell("index", index.get("document.querySelector('tbody td:last-child').textContent"))
+    feed(61, 63)
+    tell("the index moves", [index.until("document.querySelector('tbody td:last-child').textContent.startsWith('63')"),
+                             index.get("document.activeElement.dataset.key"), index.complaints()])
+    index.get("document.querySelector('a[data-key]').click()")
+    tell("and leads to the page", has(index, 64))
+    tell("harm", [page.get(HARM) for page in (one, two, three, index)])
     tell("complaints", [one.complaints(), two.complaints()])
     asked = [event["params"]["request"]["url"] for event in browser.events
              if event.get("method") == "Network.requestWillBeSent"]
@@ -94,4 +102,4 @@ with chromium() as browser:
     one.until("document.querySelector('.state').textContent.includes('removed')")
     tell("removed", [one.get("document.querySelector('.state').textContent"), one.until("document.querySelector('.empty') !== null")])
     os.rename("logs/gone", "logs/results.jsonl")
-    tell("back", has(one, 61))
+    tell("back", has(one, 64))

@@ -113,6 +113,16 @@ if [ -z "${APSIS_SANITIZED:-}" ]; then
     done
     is "no control, no mark of direction" "$(seen '__import__("re").findall("[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]", d["text"])')" "[]"
     end_item
+
+    item "the index of projects in a browser"
+    cd "$T/p" && . "$ROOT/tests/cli/serve_page.sh" && serve
+    LIMIT=120 capture python3 "$ROOT/tests/browser/browse.py" --views desktop "${url%1/}"
+    kill -INT "$server"
+    is "drawn, without errors" "$(seen 'd["drawn"], d["errors"], d["harm"]')" "True [] none"
+    is "no element of it" "$(seen 'sorted({"img", "iframe", "i", "script"} & set(d["elements"])), d["images"]')" "['script'] 0"
+    is "it is text" "$(seen "'reason </script><script>window.harm=1' in d['text']")" True
+    is "no control, no mark of direction" "$(seen '__import__("re").findall("[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]", d["text"])')" "[]"
+    end_item
 fi
 
 finish

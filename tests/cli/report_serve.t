@@ -114,4 +114,49 @@ kill -INT $server
 wait $server
 end_item
 
+# rows [WHAT]: of the index, as JSON, or what Python finds in them.
+rows() { stream "${url%1/}events" | sed -n 's/^data: //p' | python3 -c "import json, sys; d = json.loads(sys.stdin.readline()); print(${1:-d})"; }
+
+item "the index has all projects and standing goals of the repository, with the figures of their own pages"
+mkdir "$T/many" && cd "$T/many" && git init -q . || exit 1
+for name in one two; do
+    new_project "many/$name"
+    rm -rf .git
+    sed -i "s/name: tiny/name: $name/" manifest.yaml
+done
+mkdir -p "$T/many/wrong" "$T/many/.autoloop/programs" && cd "$T/many" || exit 1
+echo 'project: {name' >wrong/manifest.yaml
+cp -r one/. .
+sed -e 's/^project:.*/program: goal/' one/manifest.yaml >manifest.yaml
+git add -A && git commit -qm many
+for name in one two; do apsis baseline "$name"; done
+apsis run two --iterations 3 -q
+cd one || exit 1
+serve
+is "the address is the project's" "$(basename "$url")" 1
+is "each is a row" "$(rows '[(r["file"], r["number"], r.get("goal")) for r in d["rows"]]')" \
+    "[('manifest.yaml', 2, True), ('one/manifest.yaml', 1, False), ('two/manifest.yaml', 3, False), ('wrong/manifest.yaml', 4, None)]"
+like "what is wrong with one" "$(rows 'd["rows"][3]["problem"]')" "wrong/manifest.yaml:1"
+"$APSIS" status --json ../two >"$T/status.json"
+is "the figures are those of status" "$(rows '(lambda r, s: [r["best"]["id"] == s["best"]["candidate"], r["best"]["value"] == s["best"]["value"], r["baseline"] == s["baseline"]["candidate"], r["gained"] == s["best"]["value"] - s["baseline"]["value"], r["experiments"] == s["experiments"] == 3, r["kept"] == s["outcomes"].get("kept"), r["status"] == s["status"]])(d["rows"][2], json.load(open("'"$T"'/status.json")))')" "[True, True, True, True, True, True, True]"
+like "the page" "$(ask "${url%1/}")" '^200 .*<!DOCTYPE html>.*"file":"two/manifest.yaml"'
+like "another project's page" "$(ask "${url%1/}3/")" '^200 .*"project":"two"'
+like "one that cannot be opened" "$(ask "${url%1/}4/")" '^404 '
+like "nothing can be done to it" "$(ask -X POST "${url%1/}")" '^405 '
+like "it needs the token" "$(ask "$(dirname "$(dirname "$url")")/x/")" '^403 '
+apsis run --iterations 2 -q
+is "it moves" "$(rows 'd["rows"][1]["experiments"]')" 2
+mkdir ../three && cp ../one/manifest.yaml ../three
+is "one that is new comes with the next look at the page" "$(ask "${url%1/}" | grep -c '"file":"three/manifest.yaml"')" 1
+kill -INT $server
+wait $server
+rm -r ../three ../manifest.yaml
+cd ../wrong && rm manifest.yaml || exit 1
+serve
+like "where no project is, the index is served" "$url" '/[0-9a-f]{32}/$'
+is "with the others" "$(ask "$url" | grep -o '"file":"[a-z]*' | tr '\n' ' ')" '"file":"one "file":"two '
+kill -INT $server
+wait $server
+end_item
+
 finish

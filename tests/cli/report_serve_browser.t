@@ -40,15 +40,21 @@ like "from a page of another site" "$(ask -X POST -H 'Origin: null' "${url}do/pa
 ok "is not done" test ! -e .apsis/pause
 end_item
 
+item "the index of all projects"
+is "a row" "$(found index)" "6040 kept"
+is "it moves, and the focus stays" "$(found 'the index moves')" "[True, 'page1', []]"
+is "it leads to the project's page" "$(found 'and leads to the page')" "64 64"
+end_item
+
 item "words of models and journals are text"
-is "no harm" "$(found harm)" "['none', 'none', 'none']"
+is "no harm" "$(found harm)" "['none', 'none', 'none', 'none']"
 is "no complaint" "$(found complaints)" "[[], []]"
 is "no other host is asked" "$(found 'asked of others')" "[]"
 end_item
 
 item "a journal that is removed, and one that comes back"
 is "a message, and an empty page" "$(found removed)" "['the journal was removed: nothing is measured', True]"
-is "and back" "$(found back)" "61 61"
+is "and back" "$(found back)" "64 64"
 kill -INT $server
 wait $server
 is "exit" $? 0

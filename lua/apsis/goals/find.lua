@@ -110,6 +110,13 @@ function programs.names(root)
   return names
 end
 
+-- Their files, of the root at or above dir.
+function programs.files(dir)
+  local root, paths = programs.root(dir), {}
+  for index, name in ipairs(programs.names(root)) do paths[index] = programs.named(root, name) end
+  return paths
+end
+
 local function relative(root, path)
   local start = root == "/" and "/" or root .. "/"
   return path:sub(1, #start) == start and path:sub(#start + 1) or path

@@ -11,6 +11,8 @@ end
 
 function room.project_named(name) return require("apsis.goals.place").named(name) end
 
+function room.project_files(dir) return require("apsis.goals.find").files(dir) end
+
 function room.no_project(dir, start) return require("apsis.goals.place").goals_instead(dir, start) end
 
 function room.project_layer(path) return require("apsis.goals.place").layer(path) end

@@ -12,32 +12,22 @@ local lock = require "apsis.live.lock"
 local upkeep = require "apsis.goals.upkeep"
 local statefile = require "apsis.goals.statefile.document"
 local programs = require "apsis.goals.find"
+local projects = require "apsis.live.projects"
 local schedule = require "apsis.goals.schedule"
 local state = require "apsis.state"
 
 local survey, place = {}, {}
 place.__index = place
 
--- From HEAD and the uncommitted files: the manifest.yaml files in the working tree (absolute paths), and by name the
--- program files of other folders than root (paths in the repository).
-local function files_of(repo, info, root)
-  local found, seen, elsewhere, inside = {}, {}, {}, #root > #info.workdir and root:sub(#info.workdir + 2) .. "/" or ""
-  local function take(path)
-    local whole = info.workdir .. "/" .. path
-    if path:find("%f[^/\0]manifest%.yaml$") and not seen[whole] and fs.stat(whole) then
-      seen[whole], found[#found + 1] = true, whole
-    end
-  end
-  for _, entry in ipairs(repo:entries(info.head) or {}) do
-    take(entry.path)
+-- By name the program files that HEAD has in other folders than root (paths in the repository).
+local function programs_elsewhere(entries, info, root)
+  local elsewhere, inside = {}, #root > #info.workdir and root:sub(#info.workdir + 2) .. "/" or ""
+  for _, entry in ipairs(entries) do
     local folder, below = entry.path:match("^(.-)%.autoloop/programs/(.*)%.md$")
     local name = folder and folder ~= inside and (below:match("^([^/]+)/program$") or below:match("^[^/]+$"))
     if name then elsewhere[name] = entry.path end
   end
-  for _, path in ipairs(repo:dirty { untracked = true } or {}) do
-    take(path:sub(-1) == "/" and path .. "manifest.yaml" or path)
-  end
-  return found, elsewhere
+  return elsewhere
 end
 
 -- A journal's last line: its time (seconds) and the best after it; each nil if missing.
@@ -151,8 +141,9 @@ function survey.open(dir)
     return nil, "the repository " .. lacks, 3
   end
   local self = setmetatable({ root = programs.root(start) or info.workdir, repo = repo, gitdir = info.gitdir }, place)
-  local manifests, elsewhere = files_of(repo, info, self.root)
-  self.programs, message = programs.list(self.root, manifests, config.load)
+  local entries = repo:entries(info.head) or {}
+  local elsewhere = programs_elsewhere(entries, info, self.root)
+  self.programs, message = programs.list(self.root, projects.manifests(repo, info, entries), config.load)
   if message then
     repo:close()
     return nil, message, 2

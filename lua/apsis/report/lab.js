@@ -1,7 +1,5 @@
 // lab: the page of a campaign: for each world a table, the best so far, runtimes, operators, occupancy, comparisons.
 
-const later = [];
-
 const WORDS = { higher: "higher is better", lower: "lower is better" };
 
 // The names of strategies and worlds: in the order that the data say, or else of the results.

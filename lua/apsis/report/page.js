@@ -1,5 +1,7 @@
 // page: reads the data, puts the page together, and draws again when light becomes dark.
 
+const later = []; // what needs the page's measures before it can be drawn
+
 // Draws every chart and what needs the page's measures.
 function paint() {
   drawAll();

@@ -14,6 +14,7 @@ local LIBRARY = "lua/chart.js" -- embedded at build time, from a package
 local scripts = {
   lab = { "dom.js", "charts.js", "lab.js", "comparisons.js", "page.js" },
   run = { "dom.js", "charts.js", "run.js", "path.js", "health.js", "front.js", "lineage.js", "page.js" },
+  projects = { "dom.js", "charts.js", "projects.js", "page.js" },
 }
 
 local marked = getmetatable(json.array())
@@ -76,6 +77,11 @@ end
 -- The page of a lab's campaign; README.md has the shape of data.
 function page.lab(data)
   return html("lab", data)
+end
+
+-- The page of a repository's projects; README.md has the shape of data. more: as of page.run.
+function page.projects(data, more)
+  return html("projects", data, more)
 end
 
 -- The page of a run, of run.data's result. more: { style, script } of a page that its server keeps up to date.

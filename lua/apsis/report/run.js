@@ -1,7 +1,5 @@
 // run: the page of one run: values by experiment, lineage, grid, outcomes, spending, the best.
 
-const later = []; // what needs the page's measures before it can be drawn
-
 const idOf = number => "c" + String(number).padStart(4, "0");
 
 const STATES = { kept: "kept", baseline: "kept", measured: "again", asked: "again" };

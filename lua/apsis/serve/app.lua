@@ -12,6 +12,7 @@ App.__index = App
 local FOLLOW_S <const> = 1 -- between two looks at what a run has written
 local QUIET_S <const> = 15 -- then a stream is sent a comment, which shows whether somebody is still there
 
+local HTML <const> = "text/html; charset=utf-8"
 local RETRY <const> = "retry: 1000\n\n" -- ms, after a connection is lost
 
 local headers = {
@@ -19,10 +20,10 @@ local headers = {
   ["Referrer-Policy"] = "no-referrer", ["Cross-Origin-Resource-Policy"] = "same-origin",
 }
 
--- first: the project that was asked for; tools: of the report.
-function app.new(server, first, tools)
-  return setmetatable({ server = server, address = addresses.new(server:port()), projects = { first }, tools = tools,
-    streams = {}, tasks = {}, due = 0 }, App)
+-- index: the projects that are served.
+function app.new(server, index)
+  return setmetatable({ server = server, address = addresses.new(server:port()), index = index, streams = {}, tasks = {},
+    due = 0 }, App)
 end
 
 -- Has a project's data gathered beside serving, unless it is already; then calls done(message or nil).
@@ -84,14 +85,24 @@ local function act(self, request, project, name)
   self.due = 0
 end
 
+-- Begins a stream of the index.
+local function begin_index(self, request)
+  answer(self, request, 200, "text/event-stream", nil)
+  local stream = { id = request.id, project = self.index, shown = self.index:event() }
+  self.streams[request.id] = stream
+  self:send(stream, RETRY .. stream.shown)
+end
+
 local function route(self, request, path)
   local number, rest = path:match "^(%d+)/(.*)$"
-  local project = self.projects[tonumber(number)]
-  if not project then return plain(self, request, 404, "there is no such page") end
-  local action = rest:match "^do/(%l+)$"
+  local project = self.index:project(math.tointeger(tonumber(number)))
+  local action = project and rest:match "^do/(%l+)$"
   if action then return act(self, request, project, action) end
   if request.method ~= "GET" and request.method ~= "HEAD" then return plain(self, request, 405, "only GET") end
-  if rest == "" then return give(self, request, project, "text/html; charset=utf-8", project.page) end
+  if path == "" then return answer(self, request, 200, HTML, self.index:page()) end
+  if path == "events" and request.method == "GET" then return begin_index(self, request) end
+  if not project then return plain(self, request, 404, "there is no such page") end
+  if rest == "" then return give(self, request, project, HTML, project.page) end
   if rest == "data" then return give(self, request, project, "application/json", project.data) end
   local place = rest:match "^events/([%d-]+)$"
   if place and request.method == "GET" then return begin_stream(self, request, project, place) end
@@ -111,7 +122,21 @@ function App:send(stream, text)
   if not self.server:send(stream.id, text) then self.streams[stream.id] = nil end
 end
 
--- The streams by project.
+-- Sends what a stream lacks, or at times a comment.
+local function keep(self, stream, text)
+  if text ~= "" then self:send(stream, text)
+  elseif wait.now() - stream.sent >= QUIET_S then self:send(stream, ":\n\n") end
+end
+
+local function bring_index(self, streams)
+  local text = self.index:event()
+  for _, stream in ipairs(streams) do
+    keep(self, stream, text ~= stream.shown and text or "")
+    stream.shown = text
+  end
+end
+
+-- The streams by project, or index.
 local function by_project(self)
   local found = {}
   for _, stream in pairs(self.streams) do
@@ -137,8 +162,7 @@ local function bring(self, project, streams)
     local text = (other and "" or known[count]) .. (stream.facts ~= facts and facts or "")
     text = text .. (other and projects.again() or again or "") -- last: with it a browser closes the stream
     stream.count, stream.generation, stream.facts = project.reader.history.count, project.generation, facts
-    if text ~= "" then self:send(stream, text)
-    elseif wait.now() - stream.sent >= QUIET_S then self:send(stream, ":\n\n") end
+    keep(self, stream, text)
   end
 end
 
@@ -192,7 +216,9 @@ function App:run()
     take_requests(self)
     for _, task in ipairs(ready) do resume(self, task) end
     if wait.now() >= self.due then
-      for project, streams in pairs(by_project(self)) do bring(self, project, streams) end
+      for project, streams in pairs(by_project(self)) do
+        if project == self.index then bring_index(self, streams) else bring(self, project, streams) end
+      end
       self.due = wait.now() + FOLLOW_S
     end
   end

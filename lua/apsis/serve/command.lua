@@ -1,7 +1,7 @@
--- command: `apsis report --serve`: opens the project and the server, prints the address, and serves until Ctrl-C.
+-- command: `apsis report --serve`: opens the projects and the server, prints the address, and serves until Ctrl-C.
 local app = require "apsis.serve.app"
+local indexes = require "apsis.serve.index"
 local json = require "apsis.json"
-local projects = require "apsis.serve.project"
 local servers = require "apsis.server"
 local wait = require "apsis.wait"
 
@@ -14,7 +14,7 @@ local function conflict(args)
 end
 
 local function announce(self, args)
-  local at = self.address:of "1/"
+  local at = self.address:of(self.index.first and "1/" or "")
   print(args.json and json.encode({ url = at, control = args.control == true }, { sorted = true }) or at)
   io.stdout:flush()
   if not args.json then
@@ -27,13 +27,13 @@ end
 return function(args, tools)
   local wrong = conflict(args)
   if wrong then return 2, wrong end
-  local first, message, code = projects.open(args.dir, { tools = tools, control = args.control })
-  if not first then return code, message end
+  local index, message, code = indexes.open(args.dir, { tools = tools, control = args.control })
+  if not index then return code, message end
   local trapped, refused = wait.trap()
   if not trapped then return 2, refused end
   local server <close>, problem, why = servers.open(args.port or 0)
   if not server then return why == "ENOLIB" and 2 or 3, "cannot serve: " .. problem end
-  local self = app.new(server, first, tools)
+  local self = app.new(server, index)
   local at = announce(self, args)
   if args.open then
     self:beside(function()

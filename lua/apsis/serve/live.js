@@ -184,7 +184,8 @@ function listen() {
 // ---- the bar ----
 
 const state = el("p", { class: "state", role: "status" }), flight = el("p", { class: "flight" });
-const bar = el("aside", { class: "now", "aria-label": "The run now" }, state, flight);
+const bar = el("aside", { class: "now", "aria-label": "The run now" }, el("a", { href: "../" }, "all projects"), state,
+  flight);
 let now = { slots: [] };
 
 // A text that changed; news: what a screen reader is to read before it.

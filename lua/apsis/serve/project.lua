@@ -59,7 +59,7 @@ end
 function Project:gather(pause)
   local history, spent, since = self.reader.history, 0, os.clock()
   self.running = lock.holder(self.reader.home) ~= nil
-  local data, message = self.tools.data(self.reader, function()
+  local data, message = self.tools.data(self.reader, self.dir, function()
     spent = spent + os.clock() - since
     pause()
     since = os.clock()
@@ -104,7 +104,8 @@ end
 
 -- ---- events ----
 
-local function event(kind, place, text)
+-- An event as a browser gets it.
+function project.event(kind, place, text)
   return ("event: %s\n%sdata: %s\n\n"):format(kind, place and ("id: %s\n"):format(place) or "", text)
 end
 
@@ -144,7 +145,7 @@ function Project:lines(from)
     self.problem = message
     return ""
   end
-  return event("lines", self:place(), self.tools.json { from = from, lines = list })
+  return project.event("lines", self:place(), self.tools.json { from = from, lines = list })
 end
 
 local function slots_of(facts)
@@ -194,7 +195,20 @@ local function facts_of(self)
 end
 
 -- The event with what the header shows.
-function Project:facts() return event("facts", nil, self.tools.json(facts_of(self))) end
+function Project:facts() return project.event("facts", nil, self.tools.json(facts_of(self))) end
+
+-- The project's row in the index: what its header shows, and what it is.
+function Project:row()
+  local opened, row = self.reader, facts_of(self)
+  local history, metric = opened.history, opened.metric
+  local best, first, gain = history.best, history.baseline, history.gain
+  row.name, row.goal = opened.manifest.project.name, opened.manifest.program_name ~= nil
+  row.metric, row.words, row.baseline = metric.name, metric:words(), first and first.id
+  row.gain = gain and best and gain.candidate == best.id and { gain = gain.gain, low = gain.low, high = gain.high,
+    exact = gain.exact } or nil
+  row.now.slots = nil
+  return row
+end
 
 -- Whether browsers should take the whole page again: what events do not bring is out of date, and gathering it costs
 -- little of the time that has passed; or the run has ended.
@@ -206,7 +220,7 @@ function Project:is_due()
 end
 
 -- The event by which browsers take the whole page again.
-function project.again() return event("whole", nil, "{}") end
+function project.again() return project.event("whole", nil, "{}") end
 
 -- The lines that a place ("G-N") has; nil if events cannot bring what came since.
 function Project:lines_at(place)
