@@ -120,6 +120,19 @@ local share = 0
 for _, step in ipairs(page.path and page.path.steps or {}) do share = share + step.share end
 if page.path and page.path.left_out == 0 then differ("report", "the shares' sum", share, 1) end
 
+-- ---- runs side by side ----
+
+local beside = json.decode(read "beside.json", true)
+local run = beside.runs[#beside.runs]
+differ("report --beside", "best", run.id, best and best.candidate)
+differ("report --beside", "best's value", run.best, best and best.value)
+differ("report --beside", "baseline", run.baseline, baseline and baseline.value)
+differ("report --beside", "experiments", run.experiments, experiments)
+differ("report --beside", "kept", run.kept, outcomes.kept or 0)
+differ("report --beside", "median", beside.results[1].median, run.best)
+local curve = beside.curves[1].median
+differ("report --beside", "the curve's end", curve[#curve], lines[#lines].best)
+
 -- The search's health, counted again.
 local crashed, kept, of, duplicates = 0, {}, {}, 0
 local failures = { skipped_verification_crash = true, skipped_provider_failure = true, skipped_executor_failure = true,

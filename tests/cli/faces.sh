@@ -13,6 +13,7 @@ agree() {
     "$APSIS" status >"$T/status.txt" 2>/dev/null && "$APSIS" status --json >"$T/status.json" 2>/dev/null
     "$APSIS" log --reverse >"$T/log.txt" 2>/dev/null && "$APSIS" log --json >"$T/log.jsonl" 2>/dev/null
     "$APSIS" watch --plain >"$T/watch.txt" 2>/dev/null && "$APSIS" report --out "$T/page.html" >/dev/null 2>&1
+    "$APSIS" report --beside . --json >"$T/beside.json" 2>/dev/null
     [ ! -e live.txt ] || tr -d '\0' <live.txt >"$T/live.txt"
     apsis exec "$ROOT/tests/cli/faces.lua" "$T" "$@"
     is "$name" "$code:$out$err" 0:

@@ -51,7 +51,7 @@ is "the journal has it" "$code$err" 0
 
 for command in status log "log --graph" "log --reverse -n 2" "show c0001" "show c0004" "show baseline" "show best" best "diff c0001" "replay" \
     "explain --dry-run" "watch --plain" "log --format autoresearch" "log --format pi-autoresearch" "log --json" "show c0001 --json" \
-    "best --json" "status --json" "report --json" "metrics" "doctor" "replay --strategy hillclimb"; do
+    "best --json" "status --json" "report --json" "report --beside . --json" "metrics" "doctor" "replay --strategy hillclimb"; do
     item "on a terminal: $command"
     shown "'$APSIS' $command"
     ok "something is shown" test -s "$T/shown"
@@ -59,7 +59,7 @@ for command in status log "log --graph" "log --reverse -n 2" "show c0001" "show 
     end_item
 done
 
-for command in "log --json" "log --format json" "status --json" "best --json" "report --json"; do
+for command in "log --json" "log --format json" "status --json" "best --json" "report --json" "report --beside . --json"; do
     apsis $command
     is "$command is JSON, and a line each" "$(printf '%s\n' "$out" | python3 -c 'import json, sys
 for line in sys.stdin: json.loads(line)' 2>&1)$(printf '%s\n' "$out" | grep -c '^FORGED')" 0
@@ -109,6 +109,17 @@ if [ -z "${APSIS_SANITIZED:-}" ]; then
     is "no element of it" "$(seen 'sorted({"img", "iframe", "i", "script"} & set(d["elements"])), d["images"]')" "['script'] 0"
     for text in "description </script><script>window.harm=1" "operator </script>" "island </script>" "model </script>" \
         "strategy </script>" "near </script>" "left </script>"; do
+        is "text: $text" "$(seen "'''$text''' in d['text']")" True
+    done
+    is "no control, no mark of direction" "$(seen '__import__("re").findall("[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]", d["text"])')" "[]"
+    end_item
+
+    item "runs side by side in a browser"
+    apsis report --beside "$T/p" --out "$T/beside.html"
+    LIMIT=120 capture python3 "$ROOT/tests/browser/browse.py" --views desktop "$T/beside.html"
+    is "drawn, without errors or requests" "$(seen 'd["drawn"], d["errors"], d["requests"], d["harm"]')" "True [] [] none"
+    is "no element of it" "$(seen 'sorted({"img", "iframe", "i", "script"} & set(d["elements"])), d["images"]')" "['script'] 0"
+    for text in "reason </script><script>window.harm=1" "strategy </script>" "operator </script>"; do
         is "text: $text" "$(seen "'''$text''' in d['text']")" True
     done
     is "no control, no mark of direction" "$(seen '__import__("re").findall("[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]", d["text"])')" "[]"

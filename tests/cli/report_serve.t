@@ -144,6 +144,13 @@ like "another project's page" "$(ask "${url%1/}3/")" '^200 .*"project":"two"'
 like "one that cannot be opened" "$(ask "${url%1/}4/")" '^404 '
 like "nothing can be done to it" "$(ask -X POST "${url%1/}")" '^405 '
 like "it needs the token" "$(ask "$(dirname "$(dirname "$url")")/x/")" '^403 '
+like "runs side by side" "$(ask "${url%1/}beside/strategies/1,3")" '^200 .*Runs side by side'
+is "by strategy" "$(grep -o '"strategies":\["[^]]*' "$T/answer")" '"strategies":["baseline only","hillclimb"'
+ask "${url%1/}beside/runs/1,3" >/dev/null
+is "each by itself" "$(grep -o '"strategies":\["[^]]*' "$T/answer")" '"strategies":["one","two"'
+like "of a project that is not there" "$(ask "${url%1/}beside/runs/1,9")" '^503 there is no project 9'
+like "of one that is not measured" "$(ask "${url%1/}beside/runs/2")" '^503 no experiments yet'
+like "in no way that there is" "$(ask "${url%1/}beside/all/1")" '^404 '
 apsis run --iterations 2 -q
 is "it moves" "$(rows 'd["rows"][1]["experiments"]')" 2
 mkdir ../three && cp ../one/manifest.yaml ../three

@@ -64,6 +64,12 @@ function plural(count, one, many) {
   return number(count) + " " + (count === 1 ? one : many || one + "s");
 }
 
+function duration(minutes) {
+  const rounded = value => short(Number(value.toPrecision(3)));
+  if (minutes < 2) return rounded(60 * minutes) + " s";
+  return minutes < 120 ? rounded(minutes) + " min" : rounded(minutes / 60) + " h";
+}
+
 // The digits of a column, six to fifteen: enough that different numbers look different.
 function numbers(values) {
   const distinct = [...new Set(values.filter(known))];

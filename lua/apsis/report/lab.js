@@ -1,4 +1,4 @@
-// lab: the page of a campaign: for each world a table, the best so far, runtimes, operators, occupancy, comparisons.
+// lab: the page of a campaign, or of recorded runs: for each world a table, the best so far, runtimes, operators, occupancy, comparisons.
 
 const WORDS = { higher: "higher is better", lower: "lower is better" };
 
@@ -22,7 +22,7 @@ function commandLine(text) {
 
 function header(page, data, strategies, worlds) {
   document.title = clean(data.title || "apsis lab");
-  page.append(el("header", {}, el("p", { class: "eyebrow" }, "apsis lab"),
+  page.append(el("header", {}, el("p", { class: "eyebrow" }, data.runs ? "apsis report" : "apsis lab"),
     el("h1", {},
       data.title && data.title !== "apsis lab" ?
         data.title :
@@ -31,7 +31,12 @@ function header(page, data, strategies, worlds) {
     shortfall(data) && el("p", { class: "status" }, el("strong", {}, shortfall(data)), ". All results are of these.")));
   const first = known(data.first_seed) ? "from " + number(data.first_seed) : null;
   const early = list(data.ended).length ? "; some ended early" : "";
-  page.append(facts([
+  page.append(facts(data.runs ? [
+    ["runs", number(data.runs.length)],
+    strategies.length < data.runs.length ? ["strategies", number(strategies.length)] : null,
+    worlds.length > 1 ? ["metrics", number(worlds.length)] : null,
+    ["evaluations", number(data.evaluations), "of the longest run"],
+  ] : [
     ["strategies", number(strategies.length)], ["worlds", number(worlds.length)],
     known(data.seeds) ? ["seeds", number(data.seeds), shortfall(data) || first] : null,
     known(data.evaluations) ? ["evaluations", number(data.evaluations), "at most, each run" + early] : null,
@@ -125,7 +130,7 @@ function curves(data, world, strategies, row) {
   const words = WORDS[row.direction] || "";
   const datasets = colours => shown.flatMap(one => [...fading(one, colours, points(one)),
     ...band(one.colour, colours, until(one, paired(one.x, one.q1)), until(one, paired(one.x, one.q3)))]);
-  const note = `The median over seeds, and the middle half of them as a band; ${words}.${paler(shown, points)}`;
+  const note = `The median over runs, and the middle half of them as a band; ${words}.${paler(shown, points)}`;
   return figure("Best so far", note, lineLegend(shown), chart({
     tall: true,
     label: `Best so far on ${world} over evaluations, ${words}. Medians at the end: ${lastOnes(shown, points, short)}.`,
@@ -219,7 +224,8 @@ function cells(data, world, strategies) {
 
 function worldSection(page, data, world, index, strategies) {
   const rows = of(data.results, world), row = rows[0];
-  const target = known(row.target) ? ` Target: ${number(row.target)}.` : "";
+  const found = list(data.best_found).includes(world) ? ", the best that any of them found" : "";
+  const target = known(row.target) ? ` Target: ${number(row.target)}${found}.` : "";
   const words = `, ${WORDS[row.direction] || ""}.${target}`;
   page.append(el("section", { id: "world-" + index },
     el("h2", {}, world),
@@ -290,6 +296,29 @@ function fresh(page, data) {
   show(`What a sweep chose, run again on ${seeds} that it was not chosen by${missing}.`, ...tables);
 }
 
+// Recorded runs, one by one.
+function recorded(page, data, strategies) {
+  if (!data.runs) return;
+  const renamed = run => run.group !== run.strategies && run.group !== run.name;
+  const digits = numbers(data.runs.map(run => run.best)), right = text => ({ text, right: true });
+  const head = [ { text: "run" }, { text: "strategy" }, { text: "state" }, right("seed"), right("best"),
+    right("baseline"), right("experiments"), right("evaluations"), right("time") ];
+  const rows = data.runs.map(run => [
+    { node: el("span", {}, run.name, el("small", {}, run.world)) },
+    { node: el("span", {}, run.strategies, renamed(run) ? el("small", {}, "shown as " + run.group) : null) },
+    { text: run.status, className: "what" },
+    number(run.seed), { node: el("span", {}, digits(run.best), el("small", {}, run.id)) }, digits(run.baseline),
+    { node: el("span", {}, number(run.experiments), el("small", {}, number(run.kept) + " kept")) },
+    number(run.evaluations), duration(run.minutes) ]);
+  page.append(el("section", { id: "runs" }, el("h2", {}, "Runs"),
+    el("p", {}, (strategies.length < data.runs.length ? "Runs of one strategy are taken as repetitions of it. " : "")
+      + "No difference is tested, because budgets, seeds and machines may differ: apsis lab compares strategies under "
+      + "equal conditions."),
+    table("Runs", head, rows, { cards: true })));
+}
+
+const LAB_ONLY = [ "solved", "false bests", "ended early", "better, worse" ];
+
 const TERMS = [
   [ "solved", "runs that reached the target, truly: without the noise of their measurements." ],
   [
@@ -325,8 +354,10 @@ function build(page, data) {
   unit = data.unit || unit;
   overview(page, data, strategies, worlds);
   page.append(overall(data, "overall", "h2") || "");
+  recorded(page, data, strategies);
   worlds.forEach((world, index) => worldSection(page, data, world, index, strategies));
   fresh(page, data);
   page.append(el("section", { id: "words" }, el("h2", {}, "Words"), el("dl", { class: "terms" },
-    ...TERMS.flatMap(([term, meaning]) => [el("dt", {}, term), el("dd", {}, meaning)]))));
+    ...TERMS.filter(([term]) => !(data.runs && LAB_ONLY.includes(term)))
+      .flatMap(([term, meaning]) => [el("dt", {}, term), el("dd", {}, meaning)]))));
 }

@@ -14,12 +14,6 @@ function words(name) {
   return clean(name).replace(/_/g, " ");
 }
 
-function duration(minutes) {
-  const rounded = value => short(Number(value.toPrecision(3)));
-  if (minutes < 2) return rounded(60 * minutes) + " s";
-  return minutes < 120 ? rounded(minutes) + " min" : rounded(minutes / 60) + " h";
-}
-
 // The gain as measured again at the end of a run: of the best, or of an earlier best.
 const interval = gain => `[${short(gain.low)}..${short(gain.high)}]`;
 

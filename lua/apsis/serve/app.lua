@@ -101,6 +101,8 @@ local function route(self, request, path)
   if request.method ~= "GET" and request.method ~= "HEAD" then return plain(self, request, 405, "only GET") end
   if path == "" then return answer(self, request, 200, HTML, self.index:page()) end
   if path == "events" and request.method == "GET" then return begin_index(self, request) end
+  local by, numbers = path:match "^beside/(%l+)/(%d[%d,]*)$"
+  if by == "strategies" or by == "runs" then return give(self, request, HTML, self.index:beside(by, numbers)) end
   if not project then return plain(self, request, 404, "there is no such page") end
   if rest == "" then return give(self, request, project, HTML, project.page) end
   if rest == "data" then return give(self, request, project, "application/json", project.data) end

@@ -5,6 +5,7 @@ local files = require "apsis.live.projects"
 local host = require "apsis.host"
 local json = require "apsis.json"
 local projects = require "apsis.serve.project"
+local rooms = require "apsis.core.rooms"
 
 local index = {}
 
@@ -75,7 +76,8 @@ end
 local function data_of(self)
   local rows = json.array()
   for at, entry in ipairs(self.shown) do rows[at] = row_of(self, entry) end
-  return { repository = self.root:match "[^/]*$", rows = rows, left_out = self.left_out }
+  return { repository = self.root:match "[^/]*$", rows = rows, left_out = self.left_out,
+    beside = rooms.has "beside" }
 end
 
 -- The page as HTML.
@@ -83,6 +85,19 @@ function Index:page()
   local script = assert(host.read "lua/apsis/serve/index.js", "index.js is missing")
   find(self)
   return self.settings.tools.projects(data_of(self), { style = "", script = script })
+end
+
+-- The page of some projects' runs side by side, as HTML | nil, message. numbers: "1,3"; by: "strategies" or "runs".
+function Index:beside(by, numbers)
+  local sources = {}
+  for number in numbers:gmatch "%d+" do
+    local project = self:project(math.tointeger(tonumber(number)))
+    if not project then return nil, ("there is no project %s"):format(number) end
+    sources[#sources + 1] = { dir = project.dir }
+  end
+  local data, message = rooms.first("beside", sources, by == "runs")
+  if not data then return nil, message or "this program has no lab, which makes that page" end
+  return self.settings.tools.lab(data)
 end
 
 -- The event with what the page shows now.

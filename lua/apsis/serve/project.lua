@@ -204,6 +204,7 @@ function Project:row()
   local best, first, gain = history.best, history.baseline, history.gain
   row.name, row.goal = opened.manifest.project.name, opened.manifest.program_name ~= nil
   row.metric, row.words, row.baseline = metric.name, metric:words(), first and first.id
+  row.measured = history.count > 0
   row.gain = gain and best and gain.candidate == best.id and { gain = gain.gain, low = gain.low, high = gain.high,
     exact = gain.exact } or nil
   row.now.slots = nil

@@ -9,8 +9,8 @@ function room.options(command, parser)
     :argname "N"
 end
 
--- tools: what the report has for a page: data(reader, dir), page(data, more), projects(data, more), json(data),
--- open(address).
+-- tools: what the report has for a page: data(reader, dir), page(data, more), projects(data, more), lab(data),
+-- json(data), open(address).
 function room.report(args, tools)
   if args.serve then return require("apsis.serve.command")(args, tools) end
   for _, name in ipairs { "control", "port" } do

@@ -73,7 +73,8 @@ end
 
 function report.run(args)
   local code, refused = rooms.first("report", args,
-    { data = datas.of, page = page.run, projects = page.projects, json = page.json, open = open_browser })
+    { data = datas.of, page = page.run, projects = page.projects, lab = page.lab, plain = page.plain, json = page.json,
+      open = open_browser })
   if code then return code, refused end
   local wrong = contradiction(args)
   if wrong then return 2, wrong end
