@@ -133,6 +133,18 @@ differ("report --beside", "median", beside.results[1].median, run.best)
 local curve = beside.curves[1].median
 differ("report --beside", "the curve's end", curve[#curve], lines[#lines].best)
 
+-- The time by phase, of lines that have it: those that ran here.
+local phases, timed = {}, 0
+for _, line in ipairs(lines) do
+  if line.phases then timed = timed + 1 end
+  for phase, seconds in pairs(line.phases or {}) do phases[phase] = (phases[phase] or 0) + seconds end
+end
+for phase, seconds in pairs(phases) do differ("report", phase, (page.health.phases or {})[phase], seconds) end
+if asked:find "live" then
+  differ("the journal", "lines with phases", timed, #lines)
+  differ("the journal", "what was measured took time", phases.VERIFY ~= nil, true)
+end
+
 -- The search's health, counted again.
 local crashed, kept, of, duplicates = 0, {}, {}, 0
 local failures = { skipped_verification_crash = true, skipped_provider_failure = true, skipped_executor_failure = true,

@@ -133,7 +133,10 @@ end
 
 -- A slot enters a phase; of LOG with how it ended.
 function Engine:phase(slot, phase, outcome, reason)
-  slot.phase = phase
+  local now, phases = self.world:now(), slot.phases or {}
+  local spent = slot.entered and math.max(0, now - slot.entered)
+  if spent then phases[slot.phase] = (phases[slot.phase] or 0) + math.floor(1000 * spent + 0.5) / 1000 end
+  slot.phase, slot.phases, slot.entered = phase, phases, now
   self.world:phase(slot, outcome, reason)
   if self.proposals < self.workers then self.scheduler:wake(self.room) end -- the provider may be free
 end

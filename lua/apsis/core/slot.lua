@@ -20,6 +20,8 @@ slot.fields = {
   { "siblings", "table", "planner", "the candidates of its group that were measured", shown = true },
   { "baseline", "boolean", "experiment", "true for a baseline" },
   { "phase", "string", "loop", "PLAN, APPLY_CHANGE, COMMIT, VERIFY, GATE, DECIDE, HELD or LOG" },
+  { "phases", "table", "loop", "how long it was in each phase before, rounded to ms", unit = "s" },
+  { "entered", "number", "loop", "when its phase began", unit = "s since 1970" },
   { "reserved", "table", "budget", "what is reserved for it, by kind" },
   { "ended", "table", "planner, budget", "how it ended before it began: { outcome, reason }" },
   { "offered", "table", "planner", "somebody else is to answer it: the intake's own" },
