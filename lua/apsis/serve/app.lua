@@ -22,8 +22,8 @@ local headers = {
 
 -- index: the projects that are served.
 function app.new(server, index)
-  return setmetatable({ server = server, address = addresses.new(server:port()), index = index, streams = {}, tasks = {},
-    due = 0 }, App)
+  return setmetatable({ server = server, address = addresses.new(server:port()), index = index, streams = {},
+    tasks = {}, due = 0 }, App)
 end
 
 -- Has a project's data gathered beside serving, unless it is already; then calls done(message or nil).
