@@ -51,13 +51,17 @@ local function plain(self, request, status, text)
   answer(self, request, status, "text/plain; charset=utf-8", text .. "\n")
 end
 
--- Answers with what make(project) gives, or with why it could not; once the page's data is gathered, if it must be.
-local function give(self, request, project, kind, make)
+-- Answers with what was made, or with why it could not be.
+local function give(self, request, kind, made, message)
+  if made then return answer(self, request, 200, kind, made) end
+  plain(self, request, 503, message)
+end
+
+-- The same with what make(project) makes; once the page's data is gathered, if it must be.
+local function give_of(self, request, project, kind, make)
   local function done(wrong)
-    local made, message
-    if not wrong then made, message = make(project) end
-    if made then return answer(self, request, 200, kind, made) end
-    plain(self, request, 503, wrong or message)
+    if wrong then return give(self, request, kind, nil, wrong) end
+    give(self, request, kind, make(project))
   end
   project:follow()
   if project:is_fresh() then return done() end
@@ -104,8 +108,8 @@ local function route(self, request, path)
   local by, numbers = path:match "^beside/(%l+)/(%d[%d,]*)$"
   if by == "strategies" or by == "runs" then return give(self, request, HTML, self.index:beside(by, numbers)) end
   if not project then return plain(self, request, 404, "there is no such page") end
-  if rest == "" then return give(self, request, project, HTML, project.page) end
-  if rest == "data" then return give(self, request, project, "application/json", project.data) end
+  if rest == "" then return give_of(self, request, project, HTML, project.page) end
+  if rest == "data" then return give_of(self, request, project, "application/json", project.data) end
   local place = rest:match "^events/([%d-]+)$"
   if place and request.method == "GET" then return begin_stream(self, request, project, place) end
   plain(self, request, 404, "there is no such page")
