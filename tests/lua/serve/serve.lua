@@ -13,7 +13,7 @@ tap.test("data is gathered once for all who ask meanwhile, and others are answer
     gathered = gathered + 1
     return true
   end
-  local app = apps.new(server, project, {})
+  local app = apps.new(server, { project = function(_, number) return number == 1 and project or nil end })
   local function ask(id, path)
     app:handle { id = id, method = "GET", path = app.address:of(path):sub(#app.address.root + 1),
       headers = { host = "127.0.0.1:1" } }
