@@ -142,6 +142,9 @@ static void test_cycle(struct ap_worktree *worktree, const git_oid *tree)
     ok(strcmp(found, "modified d0/f1, added d0/new, deleted d4/f40") == 0, "edits show: %s", found);
     ok(ap_worktree_write_all(&written, worktree, &err) == 0 && memcmp(&written, tree, sizeof written) != 0,
         "and make a tree");
+    ok(ap_worktree_assume(worktree, tree, NULL, 0, &err) == 0, "a tree can be said to be there");
+    found = changes(worktree);
+    ok(strcmp(found, "modified d0/f1, added d0/new, deleted d4/f40") == 0, "and then edits show as well: %s", found);
     ok(ap_worktree_checkout(&did, worktree, &written, NULL, 0, &err) == 0 && did.written == 0,
         "which is what is there");
     ok(ap_worktree_checkout(&did, worktree, tree, NULL, 0, &err) == 0 && did.written == 2 && did.removed == 1,

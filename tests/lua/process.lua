@@ -292,5 +292,22 @@ tap.test("64 at once", function()
   end
 end)
 
+for _, mode in ipairs { "watched", "subreaper" } do
+  tap.test("a record has the end of a command, whose output are files of its own, " .. mode, function()
+    local names = { record = dir .. "/end-" .. mode, stdout_file = dir .. "/out-" .. mode, stderr_file = dir .. "/err-" .. mode }
+    local function run(text)
+      return assert(process.run { shell = text, record = names.record, stdout_file = names.stdout_file,
+        stderr_file = names.stderr_file, cage = { mode = mode } })
+    end
+    fs.write(names.record, "asked\n")
+    local result = run "echo said; echo wrong >&2; ls -l /proc/self/fd | grep -c end-; exit 3"
+    tap.equal({ result.outcome, result.code, result.stdout.bytes }, { "exit", 3, 0 })
+    run "kill -9 $$"
+    tap.equal({ read(names.stdout_file), read(names.stderr_file) }, { "said\n0\n", "wrong\n" })
+    tap.equal({ read(names.record):match "^(asked)\nexit 3 0 %d+ .*\nsignal 9 0 %d+ [^\n]*\n$" }, { "asked" })
+    tap.raises("record needs stdout_file and stderr_file", process.run, { shell = "true", record = names.record })
+  end)
+end
+
 assert(os.execute("rm -r " .. dir))
 tap.done()
