@@ -21,10 +21,11 @@ local function refused(code, value, message, got)
   matches(message, "^" .. code .. ": ")
 end
 
-local inside = scratch.with [[git init -q -b main repo; cd repo; mkdir d; printf 'one\ntwo\nthree\n' > a; printf '#!/bin/sh\n' > b.sh
+local setup <const> = [[git init -q -b main repo; cd repo; mkdir d; printf 'one\ntwo\nthree\n' > a; printf '#!/bin/sh\n' > b.sh
   chmod +x b.sh; printf c > d/c; git add .; git commit -qm 'first
 
 body']]
+local inside, alone = scratch.with(setup), scratch.with(setup, true)
 
 local function head(dir, rev) return run(dir, "git rev-parse " .. (rev or "HEAD")) end
 
@@ -240,7 +241,7 @@ test("set_ref sees what git did meanwhile, packed or not", inside(function(repo,
   equal(repo:refs("refs/none/"), {})
 end))
 
-test("what a pack has is written once more, as no pack is opened for it", inside(function(repo, dir)
+test("what a pack has is written once more, as no pack is opened for it", alone(function(repo, dir)
   run(dir, "git gc -q")
   assert(repo:edit_tree("HEAD", { ["new"] = "one\ntwo\nthree\n" }))
   local id = run(dir, "git rev-parse HEAD:a")

@@ -5,7 +5,7 @@ local tap = require "tap"
 local test, equal, raises = tap.test, tap.equal, tap.raises
 
 local keys = { "argv", "shell", "cwd", "env", "clean_env", "stdin", "stdin_text", "timeout_s", "grace_s", "limits", "log", "stdout_file",
-  "stderr_file", "log_limit_bytes", "head_bytes", "tail_bytes", "scanner", "cage" }
+  "stderr_file", "log_limit_bytes", "head_bytes", "tail_bytes", "scanner", "cage", "record" }
 
 local function out(spec)
   return assert(process.run(spec)).stdout.head
