@@ -15,8 +15,8 @@ local REF = "refs/heads/memory/autoloop"
 
 local run = scratch.run
 
-local inside = scratch.with [[git init -q -b main repo; cd repo; git config user.name Us; git config user.email us@example.org
-  echo one > a; git add .; git commit -qm first]]
+local inside = scratch.with([[git init -q -b main repo; cd repo; git config user.name Us; git config user.email us@example.org
+  echo one > a; git add .; git commit -qm first]], true)
 
 local function open(repo, name, options)
   local spec = { name = name or "prog", kind = "branch", branch = "memory/autoloop" }
