@@ -31,9 +31,9 @@ local process = {}
 ---`tail_bytes` are written, at the end, after the line `[apsis: N bytes left out here]`
 ---@field head_bytes? number first bytes of each stream in the result, default 16 KiB
 ---@field tail_bytes? number last bytes of each stream after the head, default 64 KiB
----@field record? string file (not a link) to which the supervisor appends a line at once when the main process ends, even
----if apsis has been killed just before: "exit CODE 0 ..." if it ended by itself. Then stdout_file and stderr_file are the
----command's own descriptors 1 and 2, without a limit: the result, the log and the scanner have nothing of its output
+---@field record? string file (not a link) to which the supervisor appends a line when the command has ended, even
+---if apsis has been killed meanwhile: "exit CODE 0 ..." if it ended by itself. Then the supervisor writes stdout_file
+---and stderr_file (of what is beyond the limit the last 256 KiB), and the result has no output
 ---@field scanner? userdata an open scanner of apsis.metric, which reads all of stdout
 ---@field cage? apsis.process.Cage
 

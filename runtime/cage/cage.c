@@ -2,13 +2,13 @@
 /* cage: a small static program, run once per command as `cage PLAN CWD BOX... COMMAND [ARGUMENT...]`, started only by
  * proc.c. It has two processes. The supervisor stays outside the namespaces until nothing of the command is left, and
  * passes SIGTERM on. The init starts the command, adopts its orphans, enforces its limits, and kills the rest when the
- * main process ends. Then it writes one line about the end to descriptor 3, which the command never sees (and, if apsis
- * wants a record that outlives it, to descriptor 4, before it kills the rest). (The
- * supervisor has written the init's pid there, so that apsis can wait for the init if the supervisor is killed.) The
- * init is process 1 of a pid namespace: directly as root, else inside a user namespace that maps the user to itself.
- * Without namespaces it is a child subreaper and finds descendants by their parents in /proc. A command that needs a
- * box never starts without one. If the parent, the supervisor or the init dies, everything below it dies too. Knows no
- * Lua and never judges how a command ended. */
+ * main process ends. Then it writes one line about the end to descriptor 3, which the command never sees; if apsis
+ * wants a record that outlives it, also to descriptor 4, and it brings the output into files itself. (The supervisor
+ * has written the init's pid there, so that apsis can wait for the init if the supervisor is killed.) The init is
+ * process 1 of a pid namespace: directly as root, else inside a user namespace that maps the user to itself. Without
+ * namespaces it is a child subreaper and finds descendants by their parents in /proc. A command that needs a box never
+ * starts without one. If the parent, the supervisor or the init dies, everything below it dies too. Knows no Lua and
+ * never judges how a command ended. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cage/copy.h"
 #include "cage/filter.h"
 #include "cage/kill.h"
 #include "cage/landlock.h"
@@ -117,14 +118,23 @@ static pid_t command_start(const char *cwd, char **argv)
     static sigset_t none;
     static const unsigned long default_action[4]; /* the kernel's struct sigaction */
     sigemptyset(&none);
+    if (cage_plan[RECORD] >= 0 && cage_copy_open(&supervisor.signals) != 0) {
+        start_errno = errno;
+        start_step = "pipe";
+        return -1;
+    }
     pid_t pid = vfork();
     if (pid != 0) {
         if (pid < 0) {
             start_errno = errno;
             start_step = "fork";
         }
+        if (cage_plan[RECORD] >= 0)
+            cage_copy_started();
         return pid;
     }
+    if (cage_plan[RECORD] >= 0)
+        cage_copy_take();
     if (cage_subreaper)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpriority(PRIO_PROCESS, 0, supervisor.nice);
@@ -217,7 +227,7 @@ static int box_make(int namespaces)
 static int init_run(int namespaces, char **argv)
 {
     /* SIGTERM: it still writes down what has ended before it ends the rest. */
-    prctl(PR_SET_PDEATHSIG, cage_subreaper || cage_plan[RECORD] ? SIGTERM : SIGKILL);
+    prctl(PR_SET_PDEATHSIG, cage_subreaper || cage_plan[RECORD] >= 0 ? SIGTERM : SIGKILL);
     struct pollfd gone = {.fd = supervisor.fd, .events = POLLIN};
     if ((cage_subreaper && getppid() != supervisor.pid) || poll(&gone, 1, 0) > 0)
         return 1;
@@ -245,9 +255,12 @@ static int init_run(int namespaces, char **argv)
     if (command > 0)
         stopped = cage_watch(command, argv[2], supervisor.pid, &supervisor.signals, &status);
     long long ended_ns = cage_now_ns();
-    if (cage_plan[RECORD] && start_errno == 0)
-        report_write(RECORD_FD, stopped, status, ended_ns);
     all_kill();
+    if (cage_plan[RECORD] >= 0) {
+        cage_copy_finish();
+        if (start_errno == 0)
+            report_write(RECORD_FD, stopped, status, ended_ns);
+    }
     report_write(REPORT_FD, stopped, status, ended_ns);
     return 0;
 }
@@ -378,7 +391,7 @@ int main(int argc, char **argv)
     if (getppid() != cage_plan[PARENT])
         return 1;
     terminal_leave();
-    int last = cage_plan[RECORD] ? RECORD_FD : REPORT_FD;
+    int last = cage_plan[RECORD] >= 0 ? RECORD_FD : REPORT_FD;
     for (int fd = REPORT_FD; fd <= last; fd++)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     syscall(SYS_close_range, last + 1, ~0U, 0);

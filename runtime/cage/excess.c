@@ -21,7 +21,7 @@ unsigned long long cage_disk_free(const char *path)
 {
     struct statvfs disk;
     unsigned long long left = statvfs(path, &disk) == 0 ? free_of(&disk) : ~0ULL;
-    if (cage_plan[RECORD] && fstatvfs(STDOUT_FILENO, &disk) == 0 && free_of(&disk) < left)
+    if (cage_plan[RECORD] >= 0 && fstatvfs(STDOUT_FILENO, &disk) == 0 && free_of(&disk) < left)
         left = free_of(&disk); /* its output is a file, perhaps on another disk */
     return left;
 }

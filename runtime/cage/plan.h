@@ -36,7 +36,7 @@ enum {
     NETWORK,
     PRIVATE_BYTES,
     DISK_RESERVE,
-    RECORD, /* 1: descriptor 4 is a file that gets the command's end, too */
+    RECORD, /* -1, or descriptor 4 is a file that gets the end, too; 1 and 2 keep so many bytes of the output */
     BOX_COUNT,
     PLAN_COUNT
 };

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cage/copy.h"
 #include "cage/excess.h"
 #include "cage/kill.h"
 #include "cage/plan.h"
@@ -108,7 +109,7 @@ int cage_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t 
         look(&watch);
         bool looks = watch.look_ns >= 0 && (watch.next_ns < 0 || watch.look_ns < watch.next_ns);
         siginfo_t info;
-        int signal = cage_signal_await(set, &info, reaped > REAPED_MAX ? 0 : looks ? watch.look_ns : watch.next_ns);
+        int signal = cage_copy_await(set, &info, reaped > REAPED_MAX ? 0 : looks ? watch.look_ns : watch.next_ns);
         if (signal == SIGTERM &&
             (info.si_pid == 0 || info.si_pid == supervisor)) /* otherwise the command signalled its own init */
             grace_ms = cage_grace_of(&info, cage_subreaper ? supervisor : 0);

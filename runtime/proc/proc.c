@@ -197,9 +197,10 @@ static void plan_write(char *plan, size_t room, const struct ap_proc_spec *spec,
     enum ap_proc_mode mode = spec->mode;
     if (mode == AP_PROC_WATCHED && forced != NULL && strcmp(forced, "subreaper") == 0)
         mode = AP_PROC_SUBREAPER;
-    snprintf(plan, room, "%d %d %lld %lld %lld %lld %lld %lld %lld %d %lld %lld %d %zu", (int)getpid(), (int)mode,
+    snprintf(plan, room, "%d %d %lld %lld %lld %lld %lld %lld %lld %d %lld %lld %lld %zu", (int)getpid(), (int)mode,
         deadline_ns, spec->grace_ms, spec->cpu_s, spec->memory_bytes, spec->file_bytes, spec->processes,
-        spec->open_files, spec->network, spec->private_bytes, spec->disk_reserve_bytes, spec->record != NULL, boxes);
+        spec->open_files, spec->network, spec->private_bytes, spec->disk_reserve_bytes,
+        spec->record != NULL ? (long long)spec->log_limit_bytes : -1, boxes);
 }
 
 static size_t list_length(char *const *list)

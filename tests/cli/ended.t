@@ -17,6 +17,7 @@ touch "$T/asked-\$part"
 while [ ! -e "$T/go-\$part" ]; do sleep 0.02; done
 if [ "\$part" = plan ]; then
     echo "One step at a time"
+    echo planned >"\$APSIS_RUN_DIR/planned.txt"
 else
     setsid sh -c 'sleep 100; echo 9 >value.txt' >/dev/null 2>&1 &
     echo "\$((APSIS_EXPERIMENT * 10))" >value.txt
@@ -80,6 +81,7 @@ for part in plan implement; do
     is "exit" "$code" 0
     is "askings" "$(askings plan) $(askings implement)" "2 2"
     is "tokens of both" "$(field 1 tokens)" 200
+    is "what the first left for people" "$(cat runs/0001/provider/planned.txt)" planned
     like "the second step was given the plan" "$(cat runs/0001/prompt.md)" "carry out this plan.*One step at a time"
     is "its value" "$(field 1 primary_metric)" 10
     end_item
@@ -120,6 +122,39 @@ again "it had failed" : 3 4 skipped_provider_failure
 again "the machine was started again" "sed -i 's/\"boot\":\"[^\"]*\"/\"boot\":\"another\"/' runs/0001/ended_implement.txt"
 again "its workspace is gone" 'rm -rf "$XDG_CACHE_HOME"/apsis/*/provide-*'
 again "the record is torn" "truncate -s -3 runs/0001/ended_implement.txt"
+again "the steps are others" "sed -i 's/, retries: 0/&, steps: [plan, implement]/' manifest.yaml; git commit -qam steps"
+again "the record names another folder" "mkdir '$T/precious'; sed -i 's|\"scratch\":\"[^\"]*\"|\"scratch\":\"$T/precious\"|' runs/0001/ended_implement.txt"
+ok "which stays" test -d "$T/precious"
 again "it belongs to something else" "sed -i 's/\"of\":\"/&x/' runs/0001/ended_implement.txt"
+
+item "a command that opens its output again loses nothing of it"
+agent <<'SH'
+cat >/dev/null
+echo "ASI hypothesis=mine"
+echo "tokens used: 100"
+echo "first" >/dev/stderr
+echo "second" >/dev/stderr
+echo "done" >/dev/stdout
+echo 5 >value.txt
+SH
+PROVIDER="provider: {kind: command, run: [bash, $T/agent-$agents.sh], retries: 0, usage: {tokens: 'tokens used: (\d+)'}}"
+new_project again
+apsis baseline -q
+apsis run --iterations 1 -q
+is "its lesson" "$(field 1 hypothesis)" mine
+is "its tokens" "$(field 1 tokens)" 100
+is "what it printed" "$(tail -1 runs/0001/provider_output.md) $(tr '\n' ' ' <runs/0001/provider_stderr.log)" "done first second "
+end_item
+
+item "a workspace whose right to be opened was taken is taken up"
+answering
+sed -i 's/^echo "tokens/chmod 000 .; &/' "$T/agent-$agents.sh"
+new_project closed
+apsis baseline -q
+killed_after implement
+apsis run -q
+is "exit" "$code" 0
+is "askings" "$(askings implement)" 2
+end_item
 
 finish

@@ -136,4 +136,15 @@ if [ -z "${APSIS_SANITIZED:-}" ]; then
     end_item
 fi
 
+item "a line that was changed by hand, and the name of a folder"
+cp -r "$T/p" "$T/$(printf 'q \033]0;PWNED\007\302\23331m\342\200\256R')" && cd "$T/q "* || exit 1
+sed -i '$s/"timestamp":"/&\\u001b]0;PWNED\\u0007\\u009b31m\\u202eR/' logs/results.jsonl
+for command in "show c0003" "show c0001" "status -C ." "report" "log"; do
+    shown "'$APSIS' $command"
+    harmless "$command" "$T/shown"
+done
+cd .. && shown "'$APSIS' status -C q*"
+harmless "the command that takes the best" "$T/shown"
+end_item
+
 finish

@@ -10,7 +10,7 @@ local dir = assert(fs.tempdir())
 local function read(spec, out, err)
   assert(fs.write(dir .. "/out", out))
   assert(fs.write(dir .. "/err", err or ""))
-  return usage.read(spec, dir .. "/out", dir .. "/err")
+  return usage.read(spec, { path = dir .. "/out", from = 0 }, { path = dir .. "/err", from = 0 })
 end
 
 local function facts(found)

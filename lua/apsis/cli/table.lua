@@ -41,7 +41,8 @@ function show.wrap(text, width, indent)
 end
 
 -- " DIR" from the command line, for a command in a message; "" for the project here.
-show.at = paths.argument
+-- A folder as the argument of a command that the user may type.
+function show.at(dir) return show.escape(paths.argument(dir)) end
 
 -- One line without control characters (C1 too), cut to width columns; "" for nil.
 function show.line(text, width)

@@ -93,7 +93,7 @@ end
 -- Whether there is an answer to the proposal of a plan that is done again, be it one that is still to be read.
 function answers.has(world, plan)
   local key = key_of(world, plan)
-  for _, entry in ipairs(ended.all(world.runs:dir(plan.number))) do
+  for _, entry in ipairs(ended.all(world.runs:dir(plan.number), world.here.pool.root)) do
     if entry.of == key and entry.code == 0 then return true end
   end
   return position(plan, key) ~= nil
@@ -170,7 +170,9 @@ end
 
 -- The experiment has its line.
 function answers.forget(slot)
-  if slot.dir then fs.remove(slot.dir .. FILE) end
+  if not slot.dir then return end
+  fs.remove(slot.dir .. FILE)
+  ended.forget(slot.dir, "")
 end
 
 return answers

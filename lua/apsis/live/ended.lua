@@ -10,9 +10,9 @@ local kind = require "apsis.core.kind"
 local ended = {}
 
 local STEPS <const> = { "plan", "implement" }
-local shape = { keys = { of = "string", boot = "string", root = "string", scratch = "string", out = "whole",
-    err = "whole", plan = "string", taken = "table" },
-  needs = { "of", "boot", "root", "scratch", "out", "err", "taken" } }
+local shape = { keys = { of = "string", how = "string", boot = "string", root = "string", scratch = "string",
+    out = "whole", err = "whole", plan = "string", taken = "table" },
+  needs = { "of", "how", "boot", "root", "scratch", "out", "err", "taken" } }
 
 local function path_of(dir, mark, step) return ("%s/ended%s_%s.txt"):format(dir, mark, step) end
 
@@ -21,8 +21,9 @@ local function boot() return (fs.read "/proc/sys/kernel/random/boot_id" or ""):m
 
 local function is_folder(path) return (fs.stat(path, { follow = false }) or {}).type == "directory" end
 
--- Before a step's command starts. asked: { of (the key of what is asked), root and scratch (of its workspace), out and
--- err (the sizes of its output's files), plan (what an earlier step answered), taken }. The path of the record.
+-- Before a step's command starts. asked: { of (the key of what is asked), how (in which steps), root and scratch (of
+-- its workspace), out and err (the sizes of its output's files), plan (what an earlier step answered), taken }. Returns
+-- the record's path.
 function ended.begin(world, dir, mark, step, asked)
   asked.boot = boot()
   local path = path_of(dir, mark, step)
@@ -30,33 +31,35 @@ function ended.begin(world, dir, mark, step, asked)
   return path
 end
 
--- What a file records; with `code` once the command has ended by itself. nil if its workspace is not there as it was.
-local function read(path)
+-- What a file records; with `code` once the command has ended by itself. nil if its workspace is not one of the folder
+-- `pool`, or no longer there.
+local function read(path, pool)
   local first, rest = (fs.read(path) or ""):match "^([^\n]*)\n(.*)$"
   local entry = first and json.decode(first, true)
   if not entry or kind.problem(entry, shape, "") or entry.boot ~= boot() then return nil end
-  if not is_folder(entry.root) or not is_folder(entry.scratch) then return nil end
+  if entry.root:gsub("/provide%-%d+$", "") ~= pool or not is_folder(entry.root) then return nil end
+  if entry.scratch:gsub("/scratch%-[%w%-]+$", "") ~= pool then return nil end
   entry.code = math.tointeger(tonumber(rest:match "^exit (%d+) 0 [^\n]*\n$"))
   return entry
 end
 
--- What is recorded of an asking, by step. root: only where its workspace is one of this folder.
-function ended.of(dir, mark, of, root)
+-- What is recorded of an asking, by step.
+function ended.of(dir, mark, of, how, pool)
   local found = {}
   for _, step in ipairs(STEPS) do
-    local entry = read(path_of(dir, mark, step))
-    if entry and entry.of == of and entry.root:sub(1, #root + 1) == root .. "/" then found[step] = entry end
+    local entry = read(path_of(dir, mark, step), pool)
+    if entry and entry.of == of and entry.how == how then found[step] = entry end
   end
   return found
 end
 
 -- Every record in a folder of runs/ whose command has ended, also of repairs.
-function ended.all(dir)
+function ended.all(dir, pool)
   local found = {}
   for _, name in ipairs(fs.list(dir) or {}) do
-    local entry = name:find "^ended[%w_]*%.txt$" and read(dir .. "/" .. name)
+    local entry = name:find "^ended[%w_]*%.txt$" and read(dir .. "/" .. name, pool)
     if entry and entry.code then found[#found + 1] = entry end
-    if name:find "^fix_%d+$" then table.move(ended.all(dir .. "/" .. name), 1, 8, #found + 1, found) end
+    if name:find "^fix_%d+$" then table.move(ended.all(dir .. "/" .. name, pool), 1, 8, #found + 1, found) end
   end
   return found
 end
@@ -66,39 +69,15 @@ function ended.forget(dir, mark)
   for _, step in ipairs(STEPS) do fs.remove(path_of(dir, mark, step)) end
 end
 
-local CHUNK <const> = 1048576 -- bytes
-
--- Leaves out what stands between the first `keep` bytes of a file and its `tail`.
-local function shorten(world, path, keep, tail, lost)
-  local from <close> = world:need(io.open(path, "rb"))
-  local to <close> = world:need(io.open(path .. ".new", "wb"))
-  while keep > 0 do
-    local bytes = from:read(math.min(keep, CHUNK))
-    if not bytes then break end
-    world:need(to:write(bytes))
-    keep = keep - #bytes
-  end
-  world:need(to:write(("\n[apsis: %d bytes left out here]\n"):format(lost), tail))
-  world:need(to:close())
-  world:need(fs.rename(path .. ".new", path))
-end
-
-local READABLE <const> = 420 -- 0644: a command may change the mode of what it writes to
-
--- What a command printed into a file from an offset on, { bytes, head, tail }. limits: { head, tail, log (how much of
--- it the file keeps beside its tail) }, in bytes.
-function ended.stream(world, path, from, limits)
-  world:need(fs.chmod(path, READABLE))
+-- What a command printed into a file from an offset on, { bytes, head, tail }: at most so many bytes of each.
+function ended.stream(world, path, from, most_head, most_tail)
   local file <close> = world:need(io.open(path, "rb"))
   local bytes = math.max(0, file:seek "end" - from)
   file:seek("set", from)
-  local head = file:read(math.min(bytes, limits.head)) or ""
-  local rest = math.min(bytes - #head, limits.tail)
+  local head = file:read(math.min(bytes, most_head)) or ""
+  local rest = math.min(bytes - #head, most_tail)
   file:seek("end", -rest)
-  local tail = rest > 0 and file:read(rest) or nil
-  local lost = bytes - limits.log - rest
-  if lost > 0 then shorten(world, path, from + limits.log, tail or "", lost) end
-  return { bytes = bytes, head = head, tail = tail }
+  return { bytes = bytes, head = head, tail = rest > 0 and file:read(rest) or nil }
 end
 
 return ended

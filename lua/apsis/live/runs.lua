@@ -1,7 +1,6 @@
 -- runs: the files of one experiment under runs/: proposal, prompt, answers, diff, output and measurement. Written
 -- before the journal line, and again if an experiment is restarted. Only read to decide what was in flight at a crash.
 local answers = require "apsis.live.answers"
-local ended = require "apsis.live.ended"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local links = require "apsis.project.links"
@@ -37,7 +36,7 @@ function Runs:open(slot)
   if saved and saved.now ~= slot.now then fs.remove_tree(slot.dir) end -- another journal's experiment of this number
   if fs.stat(slot.dir .. "/verifier.log") then -- the experiment is restarted, perhaps with another change
     for _, name in ipairs(fs.list(slot.dir) or {}) do
-      local repair = name:find "^fix_%d+$" and #ended.all(slot.dir .. "/" .. name) == 0
+      local repair = name:find "^fix_%d+$" and not fs.stat(slot.dir .. "/" .. name .. "/ended_implement.txt")
       if name == "verifier.log" or name == "gate.log" or name == "artifacts" or repair then
         fs.remove_tree(slot.dir .. "/" .. name)
       end

@@ -25,7 +25,7 @@ function starting:unfinished()
   held.sweep(self.home, self.history)
   local spared = {}
   for _, plan in ipairs(found) do
-    for _, entry in ipairs(ended.all(self.runs:dir(plan.number))) do
+    for _, entry in ipairs(ended.all(self.runs:dir(plan.number), self.here.pool.root)) do
       spared[entry.root], spared[entry.scratch] = true, true
     end
     plan.answered, plan.held = answers.has(self, plan), held.read(self.home, plan.number, plan.now)

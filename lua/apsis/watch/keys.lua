@@ -6,12 +6,16 @@ local named = { A = "up", B = "down", C = "right", D = "left", H = "home", F = "
 local controls = { ["\r"] = "enter", ["\n"] = "enter", ["\t"] = "tab", ["\127"] = "backspace", ["\8"] = "backspace",
   ["\3"] = "ctrl-c", ["\12"] = "ctrl-l", ["\21"] = "ctrl-u" }
 
--- The sequence at a place: its key (false if it is unknown) and where it ends; nil if more of it may come.
+-- The sequence at a place (ECMA-48, 5.4): its key (false if it is unknown) and where it ends; nil if more of it may
+-- come. What cannot be one is "esc", and what follows it.
 local function sequence(bytes, at)
-  local final, stop = bytes:match("^\27[%[O][%d;?]*([%a~])()", at)
-  if not final then return nil end
-  local number = bytes:match("^\27%[(%d+)", at)
-  return named[final == "~" and (number or "") .. "~" or final] or false, stop
+  local console = bytes:match("^\27%[%[%a?()", at) -- the Linux console's function keys
+  if console == at + 3 then return nil end
+  if console then return false, console end
+  local given, final, stop = bytes:match("^\27[%[O]([0-?]*)[ -/]*([@-~])()", at)
+  if final then return named[final == "~" and (given:match "^%d*") .. "~" or final] or false, stop end
+  if bytes:find("^[%[O][ -?]*$", at + 1) then return nil end
+  return "esc", at + 1
 end
 
 -- How many bytes a character has that begins with this one.

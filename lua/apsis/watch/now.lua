@@ -40,9 +40,11 @@ local function taken_text(view)
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
 
--- The rows that rooms add to status, looked up as seldom as their facts.
+local MORE_S <const> = 2
+
+-- The rows that rooms add to status, looked up now and then.
 local function more_rows(view, rows)
-  if view.more_at == view.looked then return view.more end
+  if view.more_at and wait.now() - view.more_at < MORE_S then return view.more end
   local own, all, more = {}, {}, {}
   for index, row in ipairs(rows) do
     all[index] = { row[1], row[2] }
@@ -52,7 +54,7 @@ local function more_rows(view, rows)
   for _, row in ipairs(all) do
     if not own[row] and row[2] then more[#more + 1] = row end
   end
-  view.more_at, view.more = view.looked, more
+  view.more_at, view.more = wait.now(), more
   return more
 end
 

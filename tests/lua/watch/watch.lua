@@ -20,6 +20,9 @@ tap.test("half a key waits for its rest, an unknown sequence is no key", functio
   tap.equal({ keys.read "x\xC3" }, { { "x" }, "\xC3" })
   tap.equal({ keys.read "\27[99~\27[?25h\0\1y\xFF\xFFz" }, { { "y", "z" }, "" })
   tap.equal({ keys.read "\27q" }, { { "esc", "q" }, "" })
+  tap.equal({ keys.read "\27[<0;10;10Mq\27[[Aq\27[200~q" }, { { "q", "q", "q" }, "" })
+  tap.equal({ keys.read "\27[\3" }, { { "esc", "[", "ctrl-c" }, "" })
+  tap.equal({ keys.read "x\27[[" }, { { "x" }, "\27[[" })
 end)
 
 tap.test("no text controls the terminal: a row shows escape sequences, C1 and marks of direction as text", function()

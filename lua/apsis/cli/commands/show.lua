@@ -242,16 +242,16 @@ end
 local function print_facts(self, record)
   local unknown = unknown_of(self, record)
   local facts = {
-    { "candidate", place_text(self, record) }, { "outcome", record.outcome },
+    { "candidate", place_text(self, record) }, { "outcome", show.line(record.outcome) },
     { "gate", gate_text(record) }, { "value", value_text(record, self.manifest.metric.unit) },
     { "samples", samples_text(record) }, { "metrics", metrics_text(record, self.manifest.metrics) },
     { "parents", record.parents[1] and table.concat(record.parents, " ") or nil },
     { "operator", record.operator and show.line(record.operator) }, { "strategy", show.line(record.strategy) },
-    { "model", record.model and show.line(record.model) }, { "commit", record.commit },
+    { "model", record.model and show.line(record.model) }, { "commit", record.commit and show.line(record.commit) },
     { "changed lines", record.changed_lines },
     { "tokens", taken(record.tokens, "%d", unknown) },
     { "cost", taken(record.cost, "%.4g USD", unknown) },
-    { "seconds", record.seconds and ("%.3g"):format(record.seconds) }, { "at", record.timestamp },
+    { "seconds", record.seconds and ("%.3g"):format(record.seconds) }, { "at", show.line(record.timestamp) },
   }
   for _, row in ipairs(gain_rows(self, record)) do table.insert(facts, 5, row) end
   for _, name in ipairs(said) do
@@ -268,7 +268,7 @@ local function print_files(self, record)
   local dir = self:run_dir(record)
   local names = {}
   for index, file in ipairs(files_of(dir)) do names[index] = show.line(file.name) end
-  if #names > 0 then print(("files in %s: %s"):format(dir, table.concat(names, " "))) end
+  if #names > 0 then print(("files in %s: %s"):format(show.escape(dir), table.concat(names, " "))) end
   local removed = self:removed(record)
   if removed then print(show.wrap(removed, show.width(), "")) end
 end

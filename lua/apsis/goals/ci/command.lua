@@ -75,7 +75,7 @@ function gate:repair(slot, prompt)
   if kept then return kept end
   local dir = slot.dir
   slot.dir = ("%s/fix_%d"):format(dir, slot.repair.attempt)
-  if #ended.all(slot.dir) == 0 then fs.remove_tree(slot.dir) end
+  if #ended.all(slot.dir, self.here.pool.root) == 0 then fs.remove_tree(slot.dir) end
   self:need(fs.mkdir(slot.dir))
   self:write_prompt(slot, prompt)
   local given = self.provider:propose(slot, prompt)

@@ -99,7 +99,7 @@ function report.run(args)
   local ok = path ~= nil
   if path then ok, message = state.replace(path, made) end
   if not ok then return 3, ("cannot write the report: %s"):format(message) end
-  print(path)
+  show.raw(path .. "\n")
   if self.history.count == 0 then
     io.stderr:write(("apsis: no experiments yet, so the page is empty: run `apsis baseline%s` first\n"):format(
       show.at(args.dir)))

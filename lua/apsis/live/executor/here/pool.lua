@@ -9,6 +9,8 @@ local worktree = require "apsis.worktree"
 
 local pool = {}
 
+local PRIVATE <const> = 448 -- 0700
+
 local Pool = {}
 Pool.__index = Pool
 
@@ -43,7 +45,8 @@ end
 function Pool:mend(space)
   local stat = fs.stat(space.dir, { follow = false })
   if space.tree and stat and stat.ino == space.ino then return space end
-  if stat and (space.tree or stat.type ~= "directory") then fs.remove_tree(space.dir) end
+  if stat and (space.tree or stat.type ~= "directory") then fs.remove_tree(space.dir)
+  elseif stat then fs.chmod(space.dir, PRIVATE) end -- a command may have taken its own right away
   if space.tree then space.tree:close() end
   local ok, message, code = fs.mkdir(space.dir)
   if not ok then return nil, message, code end

@@ -105,6 +105,11 @@ end
 
 local function size_of(path) return (fs.stat(path) or { size = 0 }).size end
 
+-- In which steps it answers, and in what.
+local function how_of(self)
+  return table.concat(self.spec.steps, ", ") .. (self.world.manifest.workspace.git and ", git" or "")
+end
+
 -- Runs a step's command in a place. process.run's result, or nil and a message; its environment; and its record.
 local function start(self, slot, place, text, step, files)
   local world, spec, mark, command = self.world, self.spec, place.mark, self.commands[step.command]
@@ -113,12 +118,13 @@ local function start(self, slot, place, text, step, files)
   local env = variables(self, slot, mark)
   local own = home.open(world, self.home, place.scratch .. "/home", spec.env or {})
   for name, value in pairs(own.env) do env[name] = value end
-  local asked = { of = place.of, root = place.root, scratch = place.scratch, out = size_of(files.out),
-    err = size_of(files.err), plan = place.plan, taken = place.taken }
+  local asked = { of = place.of, how = how_of(self), root = place.root, scratch = place.scratch,
+    out = size_of(files.out), err = size_of(files.err), plan = place.plan, taken = place.taken }
   local result, message = place:run { name = "the provider", run = command, argument = last_argument(self,
     place.scratch .. "/prompt.md", text, command), stdin_text = self.way == "stdin" and text or nil, env = env,
       timeout_s = spec.timeout_sec, cwd = place.cwd, stdout_file = files.out, stderr_file = files.err,
-    record = ended.begin(world, slot.dir, mark, step.command, asked), limits = spec }
+    log_limit_bytes = spec.output_limit_mb * 1048576, limits = spec,
+    record = ended.begin(world, slot.dir, mark, step.command, asked) }
   own:close()
   return result, message, env, asked
 end
@@ -131,11 +137,11 @@ local function run_once(self, slot, place, text, step, kept)
   local result, message, env = kept and { outcome = "exit", code = kept.code }, nil, {}
   if not kept then result, message, env, kept = start(self, slot, place, text, step, files) end
   place:collect(slot.dir .. "/provider" .. mark, function(file) return file == "prompt.md" or file == "home" end)
-  local limits = { head = HEAD_BYTES, tail = TAIL_BYTES, log = spec.output_limit_mb * 1048576 }
   for name, path in pairs(result and { stdout = files.out, stderr = files.err } or {}) do
-    result[name] = ended.stream(world, path, name == "stdout" and kept.out or kept.err, limits)
+    result[name] = ended.stream(world, path, name == "stdout" and kept.out or kept.err, HEAD_BYTES, TAIL_BYTES)
   end
-  local found = result and usage.read(spec, files.out, files.err)
+  local found = result and usage.read(spec, { path = files.out, from = kept.out },
+    { path = files.err, from = kept.err })
   if found then account(self, slot, place, found) end
   local failed = failure.of(spec, result, message, found)
   local said = found and found.text or result and said_of(result.stdout)
@@ -156,8 +162,8 @@ provider.GIT = "git init -q --template= . && git add -A && git -c user.name=apsi
 -- one. of: the key of what is asked; what an earlier process was answered to it is taken up.
 local function prepared(self, slot, mark, of)
   local world = self.world
-  local base, kept = world:base(slot), ended.of(slot.dir, mark, of, world.here.pool.root)
-  local last = kept.implement or { taken = { runs = {} } }
+  local base, kept = world:base(slot), ended.of(slot.dir, mark, of, how_of(self), world.here.pool.root)
+  local last = kept.implement or kept.plan or { taken = { runs = {} } }
   local place = world.here:prepare { kind = "provide", commit = base.commit, hide = world:hidden_paths(base),
     number = slot.number, parent = slot.parent_commit, own = self.own, key = "provider", usual = "w",
     left = last.code and last or nil }
@@ -277,7 +283,7 @@ end
 
 -- K answers to slot's proposal, in parallel, each from a clean workspace.
 function provider:propose(slot, prompt)
-  if not next(slot.kept_answers or {}) and #ended.all(slot.dir) == 0 then clear(slot) end
+  if not next(slot.kept_answers or {}) and #ended.all(slot.dir, self.world.here.pool.root) == 0 then clear(slot) end
   local k, bodies = self.world:wanted(slot), {}
   for index = 1, k do
     bodies[index] = function(of) return answer_of(self, slot, prompt, k > 1 and "_" .. index or "", of) end

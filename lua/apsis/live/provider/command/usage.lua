@@ -41,10 +41,12 @@ function Found:add(one)
   if type(one.usd) == "number" then self.usd = (self.usd or 0) + self.number(one.usd) end
 end
 
--- Each object of an output: of a line, or the whole text from the first { at a line's beginning.
-local function each_object(path, whole, visit)
-  local file = io.open(path)
+-- Each object of an output, { path, from (an offset) }: of a line, or the whole text from the first { at a line's
+-- beginning.
+local function each_object(output, whole, visit)
+  local file = io.open(output.path)
   if not file then return end
+  file:seek("set", output.from)
   if whole then
     local text = ("\n" .. (file:read "a" or "")):match "\n({.*)"
     local object = text and json.decode(editline.trim(text), true)
@@ -78,8 +80,8 @@ local function own_number(source, out, err)
     return number
   end
   local compiled = assert(regex.compile(source, "m"))
-  for _, path in ipairs { out, err } do
-    local text = fs.read(path) or ""
+  for _, output in ipairs { out, err } do
+    local text = (fs.read(output.path) or ""):sub(output.from + 1)
     pcall(function() -- what is behind a limit of the matcher is not searched
       for capture in compiled:gmatch(text) do number = tonumber((capture:gsub(",", ""))) or number end
     end)
@@ -92,7 +94,7 @@ local function price_of(price, found)
   return ((found.input - cached) * price.input + cached * (price.cached or 0) + found.output * price.output) / 1e6
 end
 
--- What an answer's output reports; nil if it is plain text of which nothing is asked. out, err: its files.
+-- What an answer's output reports; nil if it is plain text of which nothing is asked. out, err: { path, from }.
 function usage.read(spec, out, err)
   local format, own = usage.format(spec), spec.usage or {}
   if not format and not own.tokens and not own.usd then return nil end
