@@ -20,8 +20,8 @@ enum { TAIL = 256 << 10, CHUNK = 64 << 10, READS = 16 };
 static struct {
     int ours, theirs;
     long long count;
-    char tail[TAIL]; /* a ring of what is beyond the limit */
 } streams[2] = {{.ours = -1, .theirs = -1}, {.ours = -1, .theirs = -1}};
+static char tails[2][TAIL]; /* rings of what is beyond the limit */
 static int signals = -1;
 
 int cage_copy_open(const sigset_t *set)
@@ -66,7 +66,7 @@ static void take_in(int which, const char *bytes, long long count)
     long long room = cage_plan[RECORD] - streams[which].count, fits = room < 0 ? 0 : count < room ? count : room;
     put(which, bytes, fits);
     for (long long i = fits; i < count; i++)
-        streams[which].tail[(streams[which].count + i - cage_plan[RECORD]) % TAIL] = bytes[i];
+        tails[which][(streams[which].count + i - cage_plan[RECORD]) % TAIL] = bytes[i];
     streams[which].count += count;
 }
 
@@ -117,8 +117,8 @@ void cage_copy_finish(void)
         if (lost > 0)
             put(i, line, snprintf(line, sizeof line, "\n[apsis: %lld bytes left out here]\n", lost));
         if (lost > 0)
-            put(i, streams[i].tail + beyond % TAIL, TAIL - beyond % TAIL);
+            put(i, tails[i] + beyond % TAIL, TAIL - beyond % TAIL);
         if (beyond > 0)
-            put(i, streams[i].tail, beyond < TAIL ? beyond : beyond % TAIL);
+            put(i, tails[i], beyond < TAIL ? beyond : beyond % TAIL);
     }
 }
