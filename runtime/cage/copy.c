@@ -116,7 +116,7 @@ void cage_copy_finish(void)
         long long beyond = streams[i].count - cage_plan[RECORD], lost = beyond - TAIL;
         if (lost > 0)
             put(i, line, snprintf(line, sizeof line, "\n[apsis: %lld bytes left out here]\n", lost));
-        if (lost > 0)
+        if (lost >= 0)
             put(i, tails[i] + beyond % TAIL, TAIL - beyond % TAIL);
         if (beyond > 0)
             put(i, tails[i], beyond < TAIL ? beyond : beyond % TAIL);

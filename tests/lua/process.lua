@@ -309,5 +309,19 @@ for _, mode in ipairs { "watched", "subreaper" } do
   end)
 end
 
+tap.test("of a recorded command's output the beginning and the end are kept", function()
+  local limit <const>, tail <const> = 1000, 262144
+  for _, size in ipairs { 0, limit, limit + 1, limit + tail - 1, limit + tail, limit + tail + 1, limit + 2 * tail + 77 } do
+    local bytes = {}
+    for at = 1, size do bytes[at] = string.char(33 + (at * 7 + at // 93) % 90) end
+    local text, out = table.concat(bytes), dir .. "/kept-" .. size
+    assert(process.run { argv = { "cat" }, stdin_text = text, stdout_file = out, stderr_file = out .. "-err", record = out .. "-end",
+      log_limit_bytes = limit })
+    local lost = size - limit - tail
+    tap.equal(read(out) == (lost <= 0 and text or text:sub(1, limit) .. ("\n[apsis: %d bytes left out here]\n"):format(lost)
+      .. text:sub(-tail)), true, size)
+  end
+end)
+
 assert(os.execute("rm -r " .. dir))
 tap.done()
