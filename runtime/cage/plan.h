@@ -36,7 +36,7 @@ enum {
     NETWORK,
     PRIVATE_BYTES,
     DISK_RESERVE,
-    RECORD, /* -1, or descriptor 4 is a file that gets the end, too; 1 and 2 keep so many bytes of the output */
+    RECORD, /* -1: none. Else the end is also written to descriptor 4, and each output file keeps so many bytes */
     BOX_COUNT,
     PLAN_COUNT
 };

@@ -134,7 +134,7 @@ static int stdin_open(int *fd, const struct ap_proc_spec *spec, struct ap_err *e
     return 0;
 }
 
-/* The record, and both streams' files as the command's own. */
+/* The record, and the files into which the cage writes both streams. */
 static int record_open(
     struct ap_proc *proc, int theirs[AP_FD_CHILD_COUNT], const struct ap_proc_spec *spec, struct ap_err *err)
 {

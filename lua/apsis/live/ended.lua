@@ -1,8 +1,8 @@
 -- ended: how a provider's command has ended, on the disk from that moment: runs/NNNN/ended_STEP.txt. apsis writes what
 -- it asks as the first line, the command's supervisor appends the end. If apsis is killed before it has read the
 -- answer, the next process takes output and workspace from where they are, so that nobody is asked, and paid, twice.
--- That holds until the machine stops: nothing of it is synced. Called by answers, starting, runs, provider/command and
--- the gate of goals.
+-- That holds until the machine stops: nothing of it is synced. Called by answers, starting, provider/command and the
+-- gate of goals.
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local kind = require "apsis.core.kind"
@@ -69,7 +69,8 @@ function ended.forget(dir, mark)
   for _, step in ipairs(STEPS) do fs.remove(path_of(dir, mark, step)) end
 end
 
--- What a command printed into a file from an offset on, { bytes, head, tail }: at most so many bytes of each.
+-- The part of an output file after an offset: { bytes, head (its first bytes, at most most_head), tail (the last of the
+-- rest, at most most_tail) }.
 function ended.stream(world, path, from, most_head, most_tail)
   local file <close> = world:need(io.open(path, "rb"))
   local bytes = math.max(0, file:seek "end" - from)
