@@ -287,7 +287,7 @@ commit stages
 apsis baseline
 is "baseline" "$(field 0 primary_metric) $(field 0 samples)" "2000 [2000,2000,2000,2000,2000]"
 apsis run
-like "kept at the last stage" "$(grep -o '"outcome":"kept","parents":[^]]*\],"planned":[^,]*,"primary_metric":[0-9]*' logs/results.jsonl | tail -1)" ':20[0-9]*$'
+like "kept at the last stage" "$(grep '"outcome":"kept"' logs/results.jsonl | grep -o '"primary_metric":[0-9]*' | tail -1)" ':20[0-9]*$'
 unlike "no value is of another stage" "$(grep -o '"samples":\[[^]]*\]' logs/results.jsonl)" '[[,]1[0-9][0-9][0-9][],]'
 unlike "nothing changed" "$err" "is not the same when it is measured again"
 like "the final comparison" "$out" "gained"
