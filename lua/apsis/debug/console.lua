@@ -95,9 +95,9 @@ local open_walk
 -- Goes to what is behind: from the newest checkpoint before it, which takes this process's place, or from the start.
 local function go_again(self, kind, number, point)
   if point then
-    local texts = {}
-    for index, one in ipairs(self.breaks) do texts[index] = one.text end
-    self.points:wake(point, { kind = kind, number = number, again = self.again, breaks = json.array(texts) })
+    local breaks = json.array {}
+    for index, one in ipairs(self.breaks) do breaks[index] = { text = one.text, problem = one.problem } end
+    self.points:wake(point, { kind = kind, number = number, again = self.again, breaks = breaks })
   end
   local ok, message = open_walk(self)
   if not ok then return self.show:wrong(message) end
@@ -110,7 +110,7 @@ local function pause(self)
   if not wish then return end
   self.walk:woken()
   self.woken, self.began, self.again, self.breaks = true, self.walk.count, wish.again, {}
-  for _, text in ipairs(wish.breaks) do break_at(self, text) end
+  for _, one in ipairs(wish.breaks) do break_at(self, one.text).problem = one.problem end
   self.goal, self.reached = goals[wish.kind](self, wish.number), false
 end
 
