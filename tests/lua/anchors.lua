@@ -192,15 +192,19 @@ test("a linked working tree and a repository with alternates are swept like any 
   is_whole(parent .. "/other")
 end))
 
--- A sweep in a process of its own, killed after some seconds: what it printed, and 137 if it was killed.
+-- A sweep in a process of its own, killed after some seconds: what it printed, and 137 if it was killed. The git that it
+-- had started has ended, too: the kernel ends it a moment later.
 local function sweep_apart(dir, kill_s)
   local script = [[local anchors, git = require "apsis.live.anchors", require "apsis.git"
     local repo = assert(git.open ".")
     local at = { refs = "refs/apsis/p/", anchors = "refs/apsis-anchors/p/" }
-    anchors.prune(".git", anchors.hold(repo, at, 31, { c0000 = true }, 8))]]
-  assert(fs.write(dir .. "/.git/sweep.lua", script))
-  return run(dir, ("%s exec .git/sweep.lua & pid=$!; %s wait $pid || echo $?"):format(scratch.quote(host.executable),
-    kill_s and ("sleep %.4f; kill -9 $pid || true;"):format(kill_s) or ""))
+    anchors.prune(%q, anchors.hold(repo, at, 31, { c0000 = true }, 8))]]
+  assert(fs.write(dir .. "/.git/sweep.lua", script:format(dir .. "/.git")))
+  local kill = ("sleep %.4f; kill -9 $pid || true;"):format(kill_s or 0)
+  local gone = ("for i in $(seq 500); do grep -qs git-dir=%s/[.]git /proc/[0-9]*/cmdline || break; sleep 0.02; done")
+    :format(dir)
+  return run(dir, ("%s exec .git/sweep.lua & pid=$!; %s wait $pid || echo $?; %s"):format(
+    scratch.quote(host.executable), kill_s and kill or "", gone))
 end
 
 test("killed at any moment, every candidate is reachable, and the next sweep that packs ends it", inside(function(_, dir, parent)
