@@ -131,6 +131,11 @@ local function exact(self, set)
   return true
 end
 
+-- Whether one more set can be asked for.
+function Losses:affords_one()
+  return self.used + (self.noisy and self.turns * (1 + controls_for(1)) or 1) <= self.most
+end
+
 -- Measures each set that was not measured before; all of them can then be asked for with `of`. turns: how many under
 -- noise. false if it ended.
 function Losses:ask(sets, turns)

@@ -289,24 +289,43 @@ end
 
 -- ---- the result ----
 
+-- The candidate without a set, if that keeps most of the gain.
+local function patch_of(self, gone)
+  local losing = self.losses
+  if not losing:ask { gone } then return nil end
+  local loss, total = losing:of(gone), losing:of(self.all)
+  if not loss or loss.gain > (1 - KEEPS) * total.gain then return nil end
+  return { without = gone, keeps = 1 - loss.gain / total.gain, low = 1 - loss.high / total.gain,
+    high = 1 - loss.low / total.gain, value = #gone > 0 and loss.value or losing:own(self.all) }
+end
+
+-- Leaves out members of groups too: one that loses nothing alone may do what another does.
+local function thinner(self, patch, units)
+  for _, unit in ipairs(units) do
+    for _, member in ipairs(unit.members or {}) do
+      if not matters(self, member) and self.losses:affords_one() then
+        patch = patch_of(self, union({ member }, patch.without)) or patch
+      end
+    end
+  end
+  return patch
+end
+
 -- The fewest units that keep most of the gain: leaves out what loses least, as long as that is little.
 local function smallest(self)
-  local losing, drop, sum = self.losses, {}, 0
+  local drop, sum = {}, 0
   local idle, active = sorted_out(self)
   for index = #active, 1, -1 do -- the least first
-    sum = sum + losing:of(active[index].set, self.scale).gain
+    sum = sum + self.losses:of(active[index].set, self.scale).gain
     if sum > (1 - KEEPS) * self.total.gain then break end
     drop[#drop + 1] = active[index]
   end
-  local total = losing:of(self.all)
   for last = #drop, 0, -1 do
-    local gone = union(table.move(drop, 1, last, 1, {}), union(idle))
-    if not losing:ask { gone } then return nil end
-    local loss = losing:of(gone)
-    if loss and loss.gain <= (1 - KEEPS) * total.gain then
-      return { without = gone, keeps = 1 - loss.gain / total.gain, low = 1 - loss.high / total.gain,
-        high = 1 - loss.low / total.gain, value = #gone > 0 and loss.value or losing:own(self.all) }
-    end
+    local gone = table.move(drop, 1, last, 1, {})
+    table.move(idle, 1, #idle, #gone + 1, gone)
+    local patch = patch_of(self, union(gone))
+    if self.losses.ended then return nil end
+    if patch then return thinner(self, patch, without(self.units, gone)) end
   end
 end
 

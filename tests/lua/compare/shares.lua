@@ -121,6 +121,14 @@ test("the smallest patch keeps 95 % and leaves out what does nothing, what harms
   assert(share_of(result, "2") < 0)
 end)
 
+test("of parts that each do what the others do, the smallest patch has one", function()
+  local result, measured = run(function(gone) return needed(gone) + (gone[2] and gone[5] and gone[8] and 30 or 0) end)
+  local gone = {}
+  for _, part in ipairs(result.patch.without) do gone[part] = true end
+  equal({ gone[2] and gone[5], gone[8] or gone[17] or false }, { true, false })
+  assert(result.patch.keeps >= 0.95 and measured == result.used, result.patch.keeps)
+end)
+
 test("too many parts for the budget: runs of them first, and those that matter are divided", function()
   local result, measured = run(function(gone)
     local time = 20 + ((gone[50] or gone[250]) and 20 or 0)
