@@ -28,6 +28,7 @@ apsis run --iterations 3
 is "exit code" "$code" 0
 is "lines" "$(outcomes)" "baseline reverted_worse_metric "
 is "waiting" "$(waiting)" "c0001.json c0002.json "
+line "as it goes on, also through a pipe" "$err" "^[0-9:]+  c0002 waits for approval: apsis approve c0002$"
 is "parents" "$(field 3 parents)" '["c0000"]'
 line "the end" "$out" "^c0001, c0002 wait for approval: apsis approve$"
 apsis status

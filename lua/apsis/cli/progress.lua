@@ -203,7 +203,12 @@ function Line:phase(slot, waiting)
   local before = waiting and slot.since and math.max(0, wait.time() - slot.since) or 0
   self.flying[slot.number] = slot.phase ~= "LOG" and { number = slot.number, phase = slot.phase,
     since = wait.now() - before, waiting = waiting } or nil
-  if is_live(self) and wait.now() - self.spoken >= SOONEST_S then draw(self) end
+  if is_live(self) then
+    if wait.now() - self.spoken >= SOONEST_S then draw(self) end
+  elseif slot.phase == "HELD" and not self.terminal and not self.quiet then
+    io.stderr:write(("%s  %s %s\n"):format(clock(wait.now() - self.began), ids.id(slot.number), waiting))
+    self.spoken = wait.now()
+  end
 end
 
 -- Draws if a second has passed, elsewhere after a minute of silence; the seconds until it wants to be asked again, or
