@@ -148,7 +148,7 @@ like "runs side by side" "$(ask "${url%1/}beside/strategies/1,3")" '^200 .*Runs 
 is "by strategy" "$(grep -o '"strategies":\["[^]]*' "$T/answer")" '"strategies":["baseline only","hillclimb"'
 ask "${url%1/}beside/runs/1,3" >/dev/null
 is "each by itself" "$(grep -o '"strategies":\["[^]]*' "$T/answer")" '"strategies":["one","two"'
-like "of a project that is not there" "$(ask "${url%1/}beside/runs/1,9")" '^503 there is no project 9'
+like "of a project that is not there" "$(ask "${url%1/}beside/runs/1,9")" '^404 there is no project 9'
 like "of one that is not measured" "$(ask "${url%1/}beside/runs/2")" '^503 no experiments yet'
 like "in no way that there is" "$(ask "${url%1/}beside/all/1")" '^404 '
 apsis run --iterations 2 -q

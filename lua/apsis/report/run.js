@@ -24,9 +24,12 @@ function gainFact(data) {
   return [ "gained, measured again", el("span", {}, ...shown), `${share}${gain.candidate} against ${gain.original}` ];
 }
 
+// A value of the metric, with its unit.
+const amount = (data, value) => number(value) + (data.unit ? "\u00a0" + clean(data.unit) : "");
+
 function deltaFact(data) {
   if (!known(data.gained) || isBaseline(data)) return null;
-  return [ "against the baseline", delta(data.gained), "from " + number(data.baseline.value) +
+  return [ "against the baseline", delta(data.gained), "from " + amount(data, data.baseline.value) +
     (data.share ? ` (${data.share})` : "") + (data.doubt ? ", " + data.doubt : "") ];
 }
 
@@ -71,10 +74,10 @@ function header(page, data) {
     data.altered ? el("p", { class: "status" }, el("strong", {}, "Altered"), ": " + data.altered) : null));
   if (!data.columns.number || list(data.columns.number).length === 0) return false;
   page.append(facts([
-    [ "best", best ? number(best.value) : NO_VALUE, best ? best.id : "no candidate has a value yet" ],
+    [ "best", best ? amount(data, best.value) : NO_VALUE, best ? best.id : "no candidate has a value yet" ],
     isOfBest(data) ? gainFact(data) : deltaFact(data),
     ...list(data.more).map(one => [ one.label, one.value, one.detail ]),
-    known(data.target) ? [ "target", number(data.target) ] : null,
+    known(data.target) ? [ "target", amount(data, data.target) ] : null,
     [ "experiments", number(data.experiments), number(data.kept) + " kept" ],
     known(data.totals.tokens) && data.totals.tokens > 0 ? [ "tokens", number(data.totals.tokens) ] : null,
     known(data.totals.usd) && data.totals.usd > 0 ? [ "US dollars", number(Number(data.totals.usd.toFixed(2))) ] : null,
@@ -188,7 +191,7 @@ function progressLegend(data, sets) {
 
 function progressLabel(data, groups) {
   const { kept, keptBeyond, rejected, beyond, failed } = groups;
-  const best = data.best ? `the best is ${number(data.best.value)} (${data.best.id})` : "there is no best yet";
+  const best = data.best ? `the best is ${amount(data, data.best.value)} (${data.best.id})` : "there is no best yet";
   const of = (data.thinned ? data.thinned.of : data.columns.number.length) - data.began;
   const drawn = data.thinned ? `; drawn are ${number(data.thinned.shown)}: ` : "; ";
   return `${data.metric} over ${plural(of, "line")} of the journal, ${data.words}: ${best}${drawn}` +

@@ -5,6 +5,7 @@
 local cells = require "apsis.report.cells"
 local direction = require "apsis.direction"
 local folds = require "apsis.view.fold"
+local headline = require "apsis.view.headline"
 local healths = require "apsis.view.health"
 local json = require "apsis.json"
 local lineage = require "apsis.report.lineage"
@@ -228,16 +229,6 @@ local function spend_of(self)
   return spend
 end
 
--- "8.2x faster than the baseline's 150 (-88 %), in 30 experiments"; nil if nothing was gained, or if it was measured
--- again, or chosen under noise.
-local function headline(self, experiments, unit)
-  local metric, history = self.metric, self.history
-  if self.fold.judged or history.gain or not history.baseline then return nil end
-  if not metric:better(history.best, history.baseline) then return nil end
-  return ("%s, in %d experiment%s"):format(metric:gained_text(history.best, history.baseline, unit), experiments,
-    experiments == 1 and "" or "s")
-end
-
 -- How many of how many lines the page has, if not all.
 local function thinned(self)
   local shown = #self.columns.number
@@ -250,7 +241,8 @@ local function page_data(self, facts)
   local experiments, spent = self.count - (history.outcomes.baseline or 0), fold.spent
   local axis = fold.curve:range()
   if axis then axis.focus = fold.curve:focus(best and best.value) end
-  return { headline = not facts.several and headline(self, experiments, facts.unit) or nil,
+  return { headline = not facts.several and not fold.judged and headline(metric, history, fold.since, facts.unit) or nil,
+    since = fold.since, unit = facts.unit,
     path = not facts.several and path_of(self) or nil,
     project = facts.project, description = facts.description, status = facts.status, reason = facts.reason,
     altered = facts.altered, strategy = facts.strategy, strategies = json.array(fold.strategies),

@@ -52,9 +52,9 @@ local function plain(self, request, status, text)
 end
 
 -- Answers with what was made, or with why it could not be.
-local function give(self, request, kind, made, message)
+local function give(self, request, kind, made, message, status)
   if made then return answer(self, request, 200, kind, made) end
-  plain(self, request, 503, message)
+  plain(self, request, status or 503, message)
 end
 
 -- The same with what make(project) makes; once the page's data is gathered, if it must be.

@@ -87,12 +87,12 @@ function Index:page()
   return self.settings.tools.projects(data_of(self), { style = "", script = script })
 end
 
--- The page of some projects' runs side by side, as HTML | nil, message. numbers: "1,3"; by: "strategies" or "runs".
+-- The page of some projects' runs side by side, as HTML | nil, message, status. numbers: "1,3"; by: "strategies" or "runs".
 function Index:beside(by, numbers)
   local sources = {}
   for number in numbers:gmatch "%d+" do
     local project = self:project(math.tointeger(tonumber(number)))
-    if not project then return nil, ("there is no project %s"):format(number) end
+    if not project then return nil, ("there is no project %s"):format(number), 404 end
     sources[#sources + 1] = { dir = project.dir }
   end
   local data, message = rooms.first("beside", sources, by == "runs")

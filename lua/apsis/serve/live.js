@@ -150,7 +150,7 @@ function takeLines(event) {
 function takeFacts(event) {
   const facts = JSON.parse(event.data), before = shown.data.best && shown.data.best.id;
   for (const key of Object.keys(facts)) if (key !== "now") shown.data[key] = facts[key];
-  showNow(facts.now, facts.best && facts.best.id !== before ? `new best ${number(facts.best.value)}, ${facts.best.id}` : "");
+  showNow(facts.now, facts.best && facts.best.id !== before ? `new best ${amount(shown.data, facts.best.value)}, ${facts.best.id}` : "");
   drawSoon();
 }
 
@@ -250,7 +250,7 @@ function actions() {
     asks.hidden = !one;
     if (!one) return;
     question.dataset.id = one.id;
-    setText(question, clean(`${one.id} = ${number(one.value)} waits for approval` + (one.title ? `: ${one.title} ` : " ")));
+    setText(question, clean(`${one.id} = ${amount(shown.data, one.value)} waits for approval` + (one.title ? `: ${one.title} ` : " ")));
   };
 }
 

@@ -2,6 +2,7 @@
 -- place is "G-N": N lines of the journal, in its generation G, which is another one if the journal was replaced. Work
 -- for a new line does not depend on how many there are; the whole page's data is gathered again only now and then.
 local direction = require "apsis.direction"
+local headline = require "apsis.view.headline"
 local held = require "apsis.live.held"
 local host = require "apsis.host"
 local json = require "apsis.json"
@@ -179,15 +180,15 @@ local function facts_of(self)
   local best, first = history.best, history.baseline
   self.running = facts.running
   local compared = best and first and best.value and first.value
-  local gained = compared and not (self.whole and self.whole.data.judged) and not history.gain
-    and not opened.manifest.metric.names and metric:better(best, first)
+  local gathered = self.whole and self.whole.data
+  local said = gathered and not gathered.judged and not opened.manifest.metric.names and headline(metric, history,
+    gathered.since + history.count - self.whole.count, opened.manifest.metric.unit)
   return { status = facts.status, reason = type(facts.reason) == "string" and facts.reason or json.null,
     best = best and best.value and { id = best.id, value = best.value } or json.null,
     gained = compared and metric:delta(best.value, first.value) or json.null,
     share = compared and direction.percent_text(best.value, first.value) or json.null,
     doubt = compared and metric:doubt_text(best, first) or json.null,
-    headline = gained and ("%s, in %d experiment%s"):format(metric:gained_text(best, first,
-      opened.manifest.metric.unit), facts.experiments, facts.experiments == 1 and "" or "s") or json.null,
+    headline = said or json.null,
     experiments = facts.experiments, kept = history.outcomes.kept or 0,
     now = { running = facts.running, paused = facts.paused, of = #facts.in_flight, slots = slots_of(facts),
       waiting = waiting_of(opened),

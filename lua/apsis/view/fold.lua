@@ -25,7 +25,7 @@ local function later(_, other) return other end
 
 -- history: folded as far as the lines that are added, or further.
 function fold.new(history)
-  return setmetatable({ history = history, read_to = 0, outcomes = {}, operators = {}, strategies = {},
+  return setmetatable({ history = history, read_to = 0, since = 0, outcomes = {}, operators = {}, strategies = {},
     index = { outcome = {}, operator = {}, strategy = {} },
     curve = curves.new(), ranking = rankings.new(history), health = health.new(), judged = false,
     spend = series.new(SPENDS, later),
@@ -99,6 +99,8 @@ function Fold:add(line, at)
   self.health:add(line)
   if line.candidate then self.judged = self.judged or fold.verdict_of(line) ~= nil end
   if at < self.history.began then return end
+  if at == self.history.began then self.since = 0 end
+  if line.outcome ~= "baseline" then self.since = self.since + 1 end
   self.curve:add(line.outcome, line.primary_metric, line.best)
   self.ranking:add(line, at)
   for _, entry in ipairs(line.trace or none) do self.ranking:again(entry.id) end
