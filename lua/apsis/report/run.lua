@@ -241,8 +241,8 @@ local function page_data(self, facts)
   local experiments, spent = self.count - (history.outcomes.baseline or 0), fold.spent
   local axis = fold.curve:range()
   if axis then axis.focus = fold.curve:focus(best and best.value) end
-  return { headline = not facts.several and not fold.judged and headline(metric, history, fold.since, facts.unit) or nil,
-    since = fold.since, unit = facts.unit,
+  local gained = not (facts.several or fold.judged) and headline(metric, history, fold.since, facts.unit)
+  return { headline = gained or nil, since = fold.since, unit = facts.unit,
     path = not facts.several and path_of(self) or nil,
     project = facts.project, description = facts.description, status = facts.status, reason = facts.reason,
     altered = facts.altered, strategy = facts.strategy, strategies = json.array(fold.strategies),

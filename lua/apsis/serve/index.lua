@@ -87,7 +87,8 @@ function Index:page()
   return self.settings.tools.projects(data_of(self), { style = "", script = script })
 end
 
--- The page of some projects' runs side by side, as HTML | nil, message, status. numbers: "1,3"; by: "strategies" or "runs".
+-- The page of some projects' runs side by side, as HTML | nil, message, status. numbers: "1,3"; by: "strategies" or
+-- "runs".
 function Index:beside(by, numbers)
   local sources = {}
   for number in numbers:gmatch "%d+" do
