@@ -168,7 +168,7 @@ static pid_t command_start(const char *cwd, char **argv)
 
 static const char *box_step; /* the step of making the box that failed */
 
-static void report_write(int fd, int stopped, int status, long long ended_ns)
+static void report_write(int fd, int stopped, int lost, int status, long long ended_ns)
 {
     struct rusage used;
     char line[512];
@@ -179,8 +179,8 @@ static void report_write(int fd, int stopped, int status, long long ended_ns)
         how = start_step;
         number = start_errno;
     }
-    int count = snprintf(line, sizeof line, "%s %d %d %lld %lld %lld %ld %.200s\n", how, number, stopped, ended_ns,
-        used.ru_utime.tv_sec * 1000000LL + used.ru_utime.tv_usec,
+    int count = snprintf(line, sizeof line, "%s %d %d %d %lld %lld %lld %ld %.200s\n", how, number, stopped, lost,
+        ended_ns, used.ru_utime.tv_sec * 1000000LL + used.ru_utime.tv_usec,
         used.ru_stime.tv_sec * 1000000LL + used.ru_stime.tv_usec, used.ru_maxrss, box_step != NULL ? box_step : "-");
     while (write(fd, line, (size_t)count) < 0 && errno == EINTR)
         ;
@@ -256,12 +256,10 @@ static int init_run(int namespaces, char **argv)
         stopped = cage_watch(command, argv[2], supervisor.pid, &supervisor.signals, &status);
     long long ended_ns = cage_now_ns();
     all_kill();
-    if (cage_plan[RECORD] >= 0) {
-        cage_copy_finish();
-        if (start_errno == 0)
-            report_write(RECORD_FD, stopped, status, ended_ns);
-    }
-    report_write(REPORT_FD, stopped, status, ended_ns);
+    int lost = cage_plan[RECORD] >= 0 ? cage_copy_finish() : 0;
+    if (cage_plan[RECORD] >= 0 && start_errno == 0)
+        report_write(RECORD_FD, stopped, lost, status, ended_ns);
+    report_write(REPORT_FD, stopped, lost, status, ended_ns);
     return 0;
 }
 
@@ -352,7 +350,7 @@ static int supervise(char **argv)
     start_errno = refused; /* not before: the init of the next try would inherit it */
     start_step = "box";
     box_step = "namespaces";
-    report_write(REPORT_FD, STOP_NONE, 0, cage_now_ns());
+    report_write(REPORT_FD, STOP_NONE, 0, 0, cage_now_ns());
     return 1;
 }
 

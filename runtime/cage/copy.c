@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* copy: a command's output on its way into files, of which it has no descriptor: pipes that the init reads, so that
  * what was printed arrives even if apsis has been killed. Each file keeps the first bytes up to a limit, then the
- * number of those left out and the last ones. A full disk is no fault of the command: what cannot be written is lost.
- * Part of the cage program, in its init. */
+ * number of those left out and the last ones. A full disk is no fault of the command: what cannot be written is lost,
+ * and that is reported. Part of the cage program, in its init. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +21,8 @@ static struct {
     int ours, theirs;
     long long count;
 } streams[2] = {{.ours = -1, .theirs = -1}, {.ours = -1, .theirs = -1}};
-static char tails[2][TAIL]; /* rings of what is beyond the limit */
-static int signals = -1;
+static char tails[2][TAIL];    /* rings of what is beyond the limit */
+static int signals = -1, lost; /* the errno of the first bytes that were not written; 0: none */
 
 int cage_copy_open(const sigset_t *set)
 {
@@ -54,8 +54,10 @@ static void put(int which, const char *bytes, long long count)
 {
     while (count > 0) {
         ssize_t done = write(STDOUT_FILENO + which, bytes, (size_t)count);
-        if (done < 0 && errno != EINTR)
+        if (done < 0 && errno != EINTR) {
+            lost = lost != 0 ? lost : errno;
             return;
+        }
         bytes += done > 0 ? done : 0;
         count -= done > 0 ? done : 0;
     }
@@ -108,17 +110,18 @@ int cage_copy_await(const sigset_t *set, siginfo_t *info, long long until_ns)
     }
 }
 
-void cage_copy_finish(void)
+int cage_copy_finish(void)
 {
     for (int i = 0; i < 2; i++) {
         char line[64];
         copy(i, 1 << 20);
-        long long beyond = streams[i].count - cage_plan[RECORD], lost = beyond - TAIL;
-        if (lost > 0)
-            put(i, line, snprintf(line, sizeof line, "\n[apsis: %lld bytes left out here]\n", lost));
-        if (lost >= 0)
+        long long beyond = streams[i].count - cage_plan[RECORD], gone = beyond - TAIL;
+        if (gone > 0)
+            put(i, line, snprintf(line, sizeof line, "\n[apsis: %lld bytes left out here]\n", gone));
+        if (gone >= 0)
             put(i, tails[i] + beyond % TAIL, TAIL - beyond % TAIL);
         if (beyond > 0)
             put(i, tails[i], beyond < TAIL ? beyond : beyond % TAIL);
     }
+    return lost;
 }

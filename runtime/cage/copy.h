@@ -16,7 +16,7 @@ void cage_copy_take(void);
 void cage_copy_started(void);
 /* As cage_signal_await; copies meanwhile. */
 int cage_copy_await(const sigset_t *set, siginfo_t *info, long long until_ns);
-/* When every writer is gone: copies the rest. */
-void cage_copy_finish(void);
+/* When every writer is gone: copies the rest. 0, or the errno of what could not be written. */
+int cage_copy_finish(void);
 
 #endif

@@ -14,7 +14,7 @@
 #include "cage/plan.h"
 #include "cage/timeout.h"
 
-enum { RETRY_NS = 100000000, LOOK_NS = 100000000, REAPED_MAX = 256 };
+enum { RETRY_NS = 100000000, LOOK_NS = 100000000, LAST_NS = 1000000000, REAPED_MAX = 256 };
 
 long long cage_now_ns(void)
 {
@@ -88,6 +88,16 @@ static void look(struct watch *watch)
     }
 }
 
+/* apsis is gone: a command that is about to end by itself, with an answer that it has given, is left the time. */
+static void last_await(pid_t command, const sigset_t *set)
+{
+    long long until_ns = cage_now_ns() + LAST_NS;
+    siginfo_t ended = {0}, info;
+    while (waitid(P_PID, (id_t)command, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0 &&
+           cage_now_ns() < until_ns)
+        cage_copy_await(set, &info, until_ns);
+}
+
 /* Returns when the command's main process has ended: why it was stopped; fills its status. */
 int cage_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t *set, int *status)
 {
@@ -113,5 +123,7 @@ int cage_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t 
         if (signal == SIGTERM &&
             (info.si_pid == 0 || info.si_pid == supervisor)) /* otherwise the command signalled its own init */
             grace_ms = cage_grace_of(&info, cage_subreaper ? supervisor : 0);
+        if (grace_ms == 0 && cage_plan[RECORD] >= 0 && watch.stopped == STOP_NONE)
+            last_await(command, set);
     }
 }

@@ -317,7 +317,8 @@ static void finish(struct ap_proc *proc)
     }
     for (int i = 0; i < 3; i++)
         ap_log_finish(&proc->logs[i], &proc->log_error);
-    proc->result.log_error = proc->log_error;
+    if (proc->log_error.code[0] != '\0')
+        proc->result.log_error = proc->log_error;
     proc->result.log_path = proc->logs[0].path;
     fd_close(&proc->pidfd);
     fd_close(&proc->report_fd);

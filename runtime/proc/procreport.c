@@ -63,11 +63,11 @@ bool ap_procreport_read(struct ap_proc_result *result, struct ap_err *start_erro
     const struct ap_procreport_asker *asker)
 {
     char how[8], step[208] = "-";
-    int number, stopped;
+    int number, stopped, lost;
     long long ended_ns, user_us, sys_us, max_rss_kb;
     const char *line = report->text;
-    while (line != NULL && sscanf(line, "%7s %d %d %lld %lld %lld %lld %207[^\n]", how, &number, &stopped, &ended_ns,
-                               &user_us, &sys_us, &max_rss_kb, step) < 7)
+    while (line != NULL && sscanf(line, "%7s %d %d %d %lld %lld %lld %lld %207[^\n]", how, &number, &stopped, &lost,
+                               &ended_ns, &user_us, &sys_us, &max_rss_kb, step) < 8)
         line = strchr(line, '\n') != NULL ? strchr(line, '\n') + 1 : NULL;
     if (line == NULL)
         return false;
@@ -79,6 +79,8 @@ bool ap_procreport_read(struct ap_proc_result *result, struct ap_err *start_erro
     else
         start_failed(start_error, asker->name, how, number, step);
     outcome_set(result, asker, stopped);
+    if (lost != 0)
+        ap_err_errno(&result->log_error, lost, "the output of %s", asker->name);
     result->wall_s = (double)(ended_ns - asker->started_ns) / 1e9;
     result->user_s = (double)user_us / 1e6;
     result->sys_s = (double)sys_us / 1e6;

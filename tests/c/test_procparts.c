@@ -11,7 +11,7 @@
 #include "proc/procreport.h"
 #include "tap.h"
 
-#define USED "2000000000 1500000 250000 100"
+#define USED "0 2000000000 1500000 250000 100"
 
 static void test_outcomes(void)
 {

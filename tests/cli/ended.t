@@ -97,11 +97,42 @@ job=$!
 wait_for "the second step is asked" test -e "$T/asked-implement"
 kill -KILL "$job"
 wait "$job" 2>/dev/null
+sleep 1.5 # it is ended
 touch "$T/go-implement"
 apsis run -q
 is "askings" "$(askings plan) $(askings implement)" "1 2"
 is "tokens of both" "$(field 1 tokens)" 200
 is "the plan" "$(head -1 runs/0001/plan.md)" "One step at a time"
+end_item
+
+item "it is about to end when apsis is killed, and the next run begins at once"
+answering
+sed -i "s|^exit|touch $T/answered; sleep 0.5; &|" "$T/agent-$agents.sh"
+new_project about
+apsis baseline -q
+touch "$T/go-implement"
+"$APSIS" run --iterations 2 -q >"$T/run.out" 2>&1 &
+job=$!
+wait_for "the agent has answered" test -e "$T/answered"
+kill -KILL "$job"
+wait "$job" 2>/dev/null
+apsis run -q
+is "exit" "$code" 0
+is "askings" "$(askings implement)" 2
+is "its value" "$(field 1 primary_metric)" 10
+end_item
+
+item "what is submitted before the answer is taken up is another candidate"
+answering
+new_project submitted
+apsis baseline -q
+killed_after implement
+echo 7 >value.txt
+apsis submit --title mine
+is "exit" "$code" 1
+is "values" "$(field 1 primary_metric) $(field 2 primary_metric)" "10 7"
+is "files" "$(git ls-tree -r --name-only refs/apsis/tiny/c0001 made) $(git ls-tree -r --name-only refs/apsis/tiny/c0002 made)" "made/file.txt "
+is "askings" "$(askings implement)" 1
 end_item
 
 # again NAME COMMAND: what the command does to the record or the workspace makes the agent be asked again.
@@ -121,6 +152,7 @@ again() {
 again "it had failed" : 3 4 skipped_provider_failure
 again "the machine was started again" "sed -i 's/\"boot\":\"[^\"]*\"/\"boot\":\"another\"/' runs/0001/ended_implement.txt"
 again "its workspace is gone" 'rm -rf "$XDG_CACHE_HOME"/apsis/*/provide-*'
+again "its output is gone" "rm runs/0001/provider_output.md"
 again "the record is torn" "truncate -s -3 runs/0001/ended_implement.txt"
 again "the steps are others" "sed -i 's/, retries: 0/&, steps: [plan, implement]/' manifest.yaml; git commit -qam steps"
 again "the record names another folder" "mkdir '$T/precious'; sed -i 's|\"scratch\":\"[^\"]*\"|\"scratch\":\"$T/precious\"|' runs/0001/ended_implement.txt"

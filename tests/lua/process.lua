@@ -304,10 +304,18 @@ for _, mode in ipairs { "watched", "subreaper" } do
     tap.equal({ result.outcome, result.code, result.stdout.bytes }, { "exit", 3, 0 })
     run "kill -9 $$"
     tap.equal({ read(names.stdout_file), read(names.stderr_file) }, { "said\n0\n", "wrong\n" })
-    tap.equal({ read(names.record):match "^(asked)\nexit 3 0 %d+ .*\nsignal 9 0 %d+ [^\n]*\n$" }, { "asked" })
+    tap.equal({ read(names.record):match "^(asked)\nexit 3 0 0 %d+ .*\nsignal 9 0 0 %d+ [^\n]*\n$" }, { "asked" })
     tap.raises("record needs stdout_file and stderr_file", process.run, { shell = "true", record = names.record })
   end)
 end
+
+tap.test("a recorded command's output that cannot be written is an error of the log, also in the record", function()
+  local record = dir .. "/end-full"
+  local result = assert(process.run { shell = "echo lost", record = record, stdout_file = "/dev/full",
+    stderr_file = dir .. "/err-full" })
+  tap.equal({ result.outcome, result.code, result.log_error:match "^ENOSPC: the output of %S+:" ~= nil }, { "exit", 0, true })
+  tap.equal(read(record):match "^exit 0 0 28 " ~= nil, true)
+end)
 
 tap.test("of a recorded command's output the beginning and the end are kept", function()
   local limit <const>, tail <const> = 1000, 262144

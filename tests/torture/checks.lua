@@ -62,7 +62,7 @@ function checks.asked_once(one, lines, totals)
     local number = math.tointeger(tonumber(name))
     local asked, dir = number and counts[number] and not one.answered[number], one.dir .. "/runs/" .. name
     local is_kept = asked and (fs.read(dir .. "/answers.jsonl") or ""):find "\n"
-    local has_ended = asked and (fs.read(dir .. "/ended_implement.txt") or ""):find "\nexit 0 0 "
+    local has_ended = asked and (fs.read(dir .. "/ended_implement.txt") or ""):find "\nexit 0 0 0 "
     if is_kept or has_ended then
       one.answered[number], totals.answers_kept = counts[number], totals.answers_kept + 1
       totals.unread = totals.unread + (is_kept and 0 or 1)

@@ -108,7 +108,7 @@ end
 -- in_place = whether it is the project's own, head = of a checkout of git }. The tree | nil, message.
 function snapshot.take(world, at, record)
   local entries = world:need(world.repo:entries(record.commit))
-  local place = world.here:prepare { kind = "provide", commit = record.commit, number = 0 }
+  local place = world.here:prepare { kind = "snapshot", commit = record.commit, number = 0 }
   local self = setmetatable({ world = world, found = {}, hidden = {}, tracked = tracked_of(entries),
     loose = at.head ~= nil, own = own_paths(world, at.in_place),
     most_bytes = world.manifest.max_file_mb * 1048576 }, Walk)

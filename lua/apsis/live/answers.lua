@@ -172,7 +172,7 @@ end
 function answers.forget(slot)
   if not slot.dir then return end
   fs.remove(slot.dir .. FILE)
-  ended.forget(slot.dir, "")
+  ended.forget_all(slot.dir)
 end
 
 return answers

@@ -9,6 +9,7 @@ local kind = require "apsis.core.kind"
 
 local ended = {}
 
+local FILE <const> = "^ended[%w_]*%.txt$"
 local STEPS <const> = { "plan", "implement" }
 local shape = { keys = { of = "string", how = "string", boot = "string", root = "string", scratch = "string",
     out = "whole", err = "whole", plan = "string", taken = "table" },
@@ -39,7 +40,8 @@ local function read(path, pool)
   if not entry or kind.problem(entry, shape, "") or entry.boot ~= boot() then return nil end
   if entry.root:gsub("/provide%-%d+$", "") ~= pool or not is_folder(entry.root) then return nil end
   if entry.scratch:gsub("/scratch%-[%w%-]+$", "") ~= pool then return nil end
-  entry.code = math.tointeger(tonumber(rest:match "^exit (%d+) 0 [^\n]*\n$"))
+  -- by itself, with all that it printed
+  entry.code = math.tointeger(tonumber(rest:match "^exit (%d+) 0 0 [^\n]*\n$"))
   return entry
 end
 
@@ -57,7 +59,7 @@ end
 function ended.all(dir, pool)
   local found = {}
   for _, name in ipairs(fs.list(dir) or {}) do
-    local entry = name:find "^ended[%w_]*%.txt$" and read(dir .. "/" .. name, pool)
+    local entry = name:find(FILE) and read(dir .. "/" .. name, pool)
     if entry and entry.code then found[#found + 1] = entry end
     if name:find "^fix_%d+$" then table.move(ended.all(dir .. "/" .. name, pool), 1, 8, #found + 1, found) end
   end
@@ -67,6 +69,13 @@ end
 -- The answer is kept, or there is none.
 function ended.forget(dir, mark)
   for _, step in ipairs(STEPS) do fs.remove(path_of(dir, mark, step)) end
+end
+
+-- All answers are kept.
+function ended.forget_all(dir)
+  for _, name in ipairs(fs.list(dir) or {}) do
+    if name:find(FILE) then fs.remove(dir .. "/" .. name) end
+  end
 end
 
 -- The part of an output file after an offset: { bytes, head (its first bytes, at most most_head), tail (the last of the

@@ -34,7 +34,7 @@ end
 
 -- open_tree(dir) -> handle | nil, message, code: a stand-in for a checkout of the repository.
 function pool.new(repo, root, open_tree)
-  return setmetatable({ root = root, free = { provide = {}, verify = {} }, made = 0, folders = 0,
+  return setmetatable({ root = root, free = { provide = {}, verify = {}, snapshot = {} }, made = 0, folders = 0,
     spared = {},
     stamp = wait.now() * 1000 // 1 | 0,
     open_tree = open_tree or function(dir) return worktree.open(repo, dir) end }, Pool)

@@ -105,6 +105,11 @@ end
 
 local function size_of(path) return (fs.stat(path) or { size = 0 }).size end
 
+-- Whether the output of a run that apsis has not read is there.
+local function is_there(files, kept)
+  return fs.stat(files.out) and fs.stat(files.err) and size_of(files.out) >= kept.out and size_of(files.err) >= kept.err
+end
+
 -- In which steps it answers, and in what.
 local function how_of(self)
   return table.concat(self.spec.steps, ", ") .. (self.world.manifest.workspace.git and ", git" or "")
@@ -136,6 +141,7 @@ local function run_once(self, slot, place, text, step, kept)
   world:need(fs.write(("%s/%s%s.md"):format(slot.dir, step.prompt, mark), text))
   local result, message, env = kept and { outcome = "exit", code = kept.code }, nil, {}
   if not kept then result, message, env, kept = start(self, slot, place, text, step, files) end
+  if result and result.log_error then world:fail("a provider's output cannot be written: " .. result.log_error, 3) end
   place:collect(slot.dir .. "/provider" .. mark, function(file) return file == "prompt.md" or file == "home" end)
   for name, path in pairs(result and { stdout = files.out, stderr = files.err } or {}) do
     result[name] = ended.stream(world, path, name == "stdout" and kept.out or kept.err, HEAD_BYTES, TAIL_BYTES)
@@ -179,7 +185,8 @@ local QUESTION <const> = { command = "plan", prompt = "prompt" }
 local function with_retries(self, slot, place, text, step)
   local left, waits, kept = self.spec.retries, waiting.new(self, slot), place.kept[step.command]
   place.kept[step.command] = nil
-  local taken_up = kept and kept.code and run_once(self, slot, place, text, step, kept)
+  local whole = kept and kept.code and is_there(outputs(self, slot, place.mark), kept)
+  local taken_up = whole and run_once(self, slot, place, text, step, kept)
   if taken_up and not taken_up.failed then return taken_up end
   while true do
     place:again()
