@@ -73,7 +73,7 @@ static bool is_cage(pid_t pid)
     return memcmp(text, name, sizeof name) == 0;
 }
 
-/* Who looks after a process: this program, if it is an ancestor; else a cage, if it is one or has one as an ancestor. */
+/* Who looks after a process: this program, if it is an ancestor; else a cage, if it is one or one is an ancestor. */
 enum keeper { KEEPER_NONE, KEEPER_CAGE, KEEPER_APSIS };
 
 static enum keeper keeper_of(pid_t pid)
