@@ -37,7 +37,7 @@ echo '{"type":"result","is_error":true,"api_error_status":401,"result":"Invalid 
 exit 1
 END
 apsis doctor
-is "exit" "$code" 0
+is "exit" "$code" 4
 line "why" "$out" "^warn +agent: claude .* gave no answer in [0-9.]+ s: claude is not logged in \(exit 1\): Invalid API key; log in with it"
 rm "$T/agents/claude"
 apsis doctor --json

@@ -26,12 +26,16 @@ claude <<'END'
 echo '{"type":"result","is_error":true,"subtype":"success","api_error_status":401,"result":"Failed to authenticate. API Error: 401 no","usage":{}}'
 exit 1
 END
-fails "401" "claude is not logged in \(exit 1\): Failed to authenticate. API Error: 401 no; log in with it"
+fails "401" "claude is not logged in \(exit 1\): Failed to authenticate. API Error: 401 no; log in with it in a terminal, or export its key \(ANTHROPIC_API_KEY\)"
 claude <<'END'
 echo '{"type":"result","is_error":true,"subtype":"success","result":"There is an issue with the selected model (x)","usage":{}}'
 exit 1
 END
 fails "model" "claude does not know the model \(exit 1\): There is an issue with the selected model \(x\); change .model. in the manifest"
+claude <<'END'
+echo '{"type":"result","is_error":true,"subtype":"success","result":"The model `gpt-5` does not exist or you do not have access to it.","usage":{}}'
+END
+fails "no access" "claude does not know the model: The model .gpt-5. does not exist or you do not have access to it; change .model."
 claude <<'END'
 echo '{"type":"result","is_error":true,"subtype":"success","api_error_status":500,"result":"API Error: 500 no","usage":{}}'
 END

@@ -190,7 +190,7 @@ killed_at() {
     apsis run --iterations $((4 - before)) # besides what is done again
     is "resume" "$code" 0
     ok "nothing lost" test "$(lines)" -ge "$before"
-    again=$(sed -n 's/.*, \([0-9]*\) experiments in flight done again.*/\1/p' <<<"$err")
+    again=$(sed -n 's/.*, \([0-9]*\) experiments\{0,1\} in flight done again.*/\1/p' <<<"$err")
     whole $((3 + ${again:-0}))
     budget=$("$APSIS" status --json)
     is "the limit covers what was done" "$("$APSIS" exec "$ROOT/tests/cli/json.lua" budget.iterations.limit <<<"$budget")" \

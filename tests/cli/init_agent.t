@@ -32,7 +32,7 @@ rm -r .claude .mcp.json
 apsis init --agent claude
 line "skill" "$out" '^wrote .claude/skills/apsis/SKILL.md'
 line "server" "$out" '^wrote .mcp.json'
-line "next" "$out" '^next: apsis init; apsis baseline; start claude here'
+line "next" "$out" '^next: apsis init; commit what is new here; apsis baseline; start claude here'
 apsis init --agent claude
 line "again" "$out" '^left .mcp.json as it is'
 end_item

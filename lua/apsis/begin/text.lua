@@ -49,8 +49,6 @@ function text.program(choice)
 # %s
 
 Make `%s` as %s as you can. It is what `%s` measures. Change only %s.
-
-Write here what must stay as it is, what was tried before, and where you expect an improvement.
 ]]):format(choice.name, choice.metric or "score", choice.direction == "lower" and "low" or "high", choice.measure,
     "`" .. table.concat(choice.writable, "`, `") .. "`")
 end

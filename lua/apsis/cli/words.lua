@@ -39,7 +39,7 @@ end
 function words.flight(slots)
   local parts = {}
   for index, slot in ipairs(slots) do
-    parts[index] = ("%s %s%s (%s)"):format(slot.experiment, show.line(slot.phase), where_text(slot),
+    parts[index] = ("experiment %s: %s%s (%s)"):format(slot.experiment, show.line(slot.phase), where_text(slot),
       show.line(slot.operator, 20))
   end
   return #parts > 0 and table.concat(parts, ", ") or nil

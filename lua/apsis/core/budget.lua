@@ -98,9 +98,10 @@ function Budget:needs(world, proposal)
   if not self.estimates or proposal.edits or proposal.measure or proposal.handed then return nil end
   local tokens, usd
   if world.estimate then tokens, usd = world:estimate(proposal) end
-  local k = proposal.k or 1
+  local k, asked = proposal.k or 1, self.history.totals.asked
+  self.guess = asked > 0 and not (tokens or usd) and (" (the mean of the answers so far, %d)"):format(asked)
   self.last = { tokens = tokens or k * mean_of(self, "tokens"), usd = usd or k * mean_of(self, "usd") }
-  return self.last, tokens and usd and true or self.history.totals.asked > 0
+  return self.last, tokens and usd and true or asked > 0
 end
 
 -- nil if what is left covers a list of needs (false: none) together; else why not.
@@ -112,7 +113,8 @@ function Budget:short_of(list, what)
     end
     local left = sum and self:left(kind)
     if sum and (sum > left + slack(limit) or left <= slack(limit)) then
-      return ("budget: %.10g %s left%s"):format(left, kind, sum > 0 and (", %s may take %.10g"):format(what, sum) or "")
+      local may = sum > 0 and (", %s may take %.4g%s"):format(what, sum, self.guess or "") or ""
+      return ("budget: %.4g %s left%s"):format(left, kind, may)
     end
   end
 end

@@ -18,6 +18,7 @@ local nexts = {
   kept = "go on from it: `apsis next`, or change more and submit again",
   rejected = "change something else and submit again, or ask `apsis next`",
   pending = "wait again",
+  given = "change the files in its directory, and submit that: `apsis submit DIR`",
   refused = "put right what the reason names and submit again; without --id it is an experiment of its own",
   held = "a person decides; ask for that, and wait again later, or go on with something else",
   over = "a person can begin another run: `apsis run`, or `apsis submit --new-run`",
@@ -62,8 +63,10 @@ function outcome.of(home, dir, id)
   local one = held.of(home, number or id)
   if one then return { state = "pending", id = id, home = home, held = one } end
   if waits then return { state = "pending", id = id, home = home } end
-  if number and fs.stat(("%s/runs/%04d/proposal.json"):format(home, number)) then
-    return { state = "pending", id = id, home = home, unanswered = not box:answers(number) }
+  local plan = number and fs.read(("%s/runs/%04d/proposal.json"):format(home, number))
+  if plan then
+    local given = type((json.decode(plan, true) or {}).offered) == "table" and not box:answers(number)
+    return { state = "pending", id = id, home = home, unanswered = given }
   end
   return nil, ("%s is not known here: `apsis submit` prints an id, and `apsis log` has the candidates"):format(
     show.line(id, 40)), 2
@@ -87,8 +90,8 @@ local function text_of(found)
   end
   if found.state == "pending" then
     local pid = lock.holder(found.home)
+    if found.unanswered then return found.id .. " was given out, and is not submitted yet" end
     local where = pid and ("being worked off by process %d"):format(pid) or "nobody works on it"
-    if found.unanswered and not pid then return found.id .. " was given out, and is not submitted yet" end
     return ("%s is not done yet (%s, %s)"):format(found.id, note.read(found.home).status or "waiting", where)
   end
   local unit = found.reader.manifest.metric.unit
@@ -100,10 +103,11 @@ end
 
 -- Prints what became of a request; its exit code.
 function outcome.print(found, as_json)
-  local following = nexts[found.held and "held" or found.state]
+  local following = nexts[found.held and "held" or found.unanswered and "given" or found.state]
   if as_json then
     print(json.encode { id = found.id, result = found.state, reason = found.reason, text = text_of(found),
-      held = found.held and true or nil, next = following, line = found.text and json.decode(found.text) or nil,
+      held = found.held and true or nil, unanswered = found.unanswered or nil, next = following,
+      line = found.text and json.decode(found.text) or nil,
       altered = found.reader and found.reader.altered or nil })
   else
     print(show.wrap(text_of(found), show.width(), "  "))

@@ -94,7 +94,9 @@ function setup.init(args)
   end
   local steps = {}
   if not fs.stat(starter.path_of(args.dir, "manifest.yaml")) then steps[1] = "apsis init" end
-  if not fs.stat(starter.path_of(args.dir, "logs/results.jsonl")) then steps[#steps + 1] = "apsis baseline" end
+  if not fs.stat(starter.path_of(args.dir, "logs/results.jsonl")) then
+    table.move({ "commit what is new here", "apsis baseline" }, 1, 2, #steps + 1, steps)
+  end
   steps[#steps + 1] = ("start %s here and ask it to improve the metric with apsis"):format(args.agent)
   print("next: " .. table.concat(steps, "; "))
   if agent.note then print("note: " .. agent.note) end

@@ -23,6 +23,7 @@ local nexts = {
   rejected = "read the reason and try something else: " .. GO_ON,
   refused = "put right what the reason names and call submit again; without id it is an experiment of its own",
   pending = 'call wait with {"id": "%s"}',
+  given = 'change the files in its directory, then call submit with {"dir": "that directory"}',
   over = "stop here and report the best to the user, with status; only a person begins another run, by `apsis run` or "
     .. "`apsis submit --new-run`",
 }
@@ -64,7 +65,8 @@ local function waited(call, id, timeout_s)
   if not result then return nil, message end
   local found = json.decode(result.out, true)
   if type(found) ~= "table" then return nil, cut(complaint(result)) end
-  return ("%s\nnext: %s"):format(cut(found.text), found.held and HELD or nexts[found.result]:format(found.id))
+  return ("%s\nnext: %s"):format(cut(found.text), found.held and HELD
+    or nexts[found.unanswered and "given" or found.result]:format(found.id))
 end
 
 local function submit(call, args)

@@ -146,8 +146,8 @@ end
 -- an older backup, what was done since. from, to: the first number that journal and plans leave free, and that refs do.
 local function tell_unlisted(self, again, count, from, to)
   if again then
-    self:say(("going on with run %d: %d lines journalled, %d experiments in flight done again"):format(again,
-      self.engine.history.count, count))
+    self:say(("going on with run %d: %d lines journalled, %d experiment%s in flight done again"):format(again,
+      self.engine.history.count, count, count == 1 and "" or "s"))
   elseif count > 0 then
     self:say(("%d experiment%s a plan in runs/ and no line in the journal: done again"):format(count,
       count > 1 and "s have" or " has"))

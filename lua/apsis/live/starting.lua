@@ -106,6 +106,7 @@ function starting:note_head(baseline)
   end
   local paths, count = self.repo:dirty()
   self:need(paths, count)
+  if count == 1 and self:project_path(paths[1]) == "manifest.yaml" then return end -- it is read from disk
   if count > 0 then
     self:log("warn", ("%d uncommitted change(s), for instance %s: candidates start from HEAD as it was at the "
       .. "baseline; "

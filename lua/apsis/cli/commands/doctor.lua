@@ -192,7 +192,11 @@ function doctor.run(args)
   check("project", project, manifest, errors)
   if providers.endpoint(provider) then check("provider", endpoints, providers.endpoint(provider)) end
   local kind = providers.of(provider)
-  if kind and kind.probe and provider.preset and not args.no_agent then check("agent", agent, dir, kind, provider) end
+  local agent_failed = false
+  if kind and kind.probe and provider.preset and not args.no_agent then
+    check("agent", agent, dir, kind, provider)
+    agent_failed = not lines[#lines].ok
+  end
   for _, asked in rooms.each "endpoints" do
     for _, one in ipairs(manifest and asked(manifest) or {}) do
       check(("%s (%s)"):format(one.key, one.name), endpoints_of, one)
@@ -203,12 +207,12 @@ function doctor.run(args)
   end
   if args.json then
     print(json.encode(json.array(lines)))
-    return 0
+    return agent_failed and 4 or 0
   end
   for _, line in ipairs(lines) do
     print(("%-5s %s: %s"):format(line.ok and "ok" or "warn", line.check, show.escape(tostring(line.detail))))
   end
-  return 0
+  return agent_failed and 4 or 0
 end
 
 return doctor

@@ -4,6 +4,7 @@ local clock = require "apsis.core.clock"
 local editline = require "apsis.edit.line"
 local json = require "apsis.json"
 local limits = require "apsis.live.cage.limits"
+local presets = require "apsis.live.provider.command.presets"
 
 local failure = {}
 
@@ -19,11 +20,12 @@ local kinds = {
     "insufficient_quota", "quota exceeded", "exceeded your current quota" },
     text = "%s has reached a usage limit" },
   { name = "model", words = { "unknown model", "model not found", "model_not_found", "modelnotfound", "invalid model",
-    "no such model", "issue with the selected model", "model is not supported", "not a valid model" },
+    "no such model", "requested model", "does not exist or you do not have access", "issue with the selected model",
+    "model is not supported", "not a valid model" },
     text = "%s does not know the model", remedy = "change `model` in the manifest" },
   { name = "login", status = { [401] = true, [403] = true }, words = { "unauthorized", "authenticat", "not logged in",
     "/login", "api key", "api_key", "auth method", "no credentials", "log in", "login required" },
-    text = "%s is not logged in", remedy = "log in with it, or export its key (docs/guide/agents.md)" },
+    text = "%s is not logged in", remedy = "log in with it in a terminal, or export its key%s" },
 }
 
 -- A text without escape sequences and control characters.
@@ -95,6 +97,12 @@ local function missing(result, message)
   return ("is not found (exit %d): %s; `apsis setup` shows the command"):format(result.code, line)
 end
 
+-- " (ANTHROPIC_API_KEY)": the variable of a preset's key.
+local function key_of(preset)
+  local key = preset and (presets[preset] or {}).key
+  return key and (" (%s)"):format(key) or ""
+end
+
 -- Why a run failed, { text, limit = "rate" | "session", said }; nil if it did not. result: process.run's, or nil and a
 -- message; found: usage.read's, or nil.
 function failure.of(spec, result, message, found)
@@ -114,7 +122,7 @@ function failure.of(spec, result, message, found)
   local words = kind and kind.text:format(name) .. (how and (" (%s)"):format(how:gsub("^ended with ", "")) or "")
     or ("the provider %s"):format(how or "reported an error")
   local text = line and words .. ": " .. worded(line):sub(1, LONGEST) or words .. ", and printed no reason"
-  if kind and kind.remedy then text = text .. "; " .. kind.remedy end
+  if kind and kind.remedy then text = text:gsub("%.$", "") .. "; " .. kind.remedy:format(key_of(spec.preset)) end
   return { text = text, limit = kind and (kind.name == "rate" or kind.name == "session") and kind.name or nil,
     said = line }
 end
