@@ -141,9 +141,9 @@ same "then"
 end_item
 
 item "while a run goes on it is read as far as it goes, and after kill -9 it is passed over"
-AGENT_SEC=60 agent <<END
+AGENT_SEC=600 agent <<END
 echo \$APSIS_EXPERIMENT >value.txt
-[ "\$APSIS_EXPERIMENT" -lt 5 ] || { touch "$T/waits"; sleep 50; }
+[ "\$APSIS_EXPERIMENT" -lt 5 ] || { touch "$T/waits"; sleep 500; }
 END
 STRATEGY=hillclimb new_project going
 apsis baseline
