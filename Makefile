@@ -169,7 +169,7 @@ test-programs: $(BUILD)/apsis $(C_TESTS) $(patsubst %,$(BUILD)/tests/replay_%,$(
 
 test: deps-test ## every test: C, Lua, the built program, case files, examples, attacks on the default sandbox
 	@$(MAKE) --no-print-directory test-programs
-	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) prove -j2 -f --exec tests/run $(C_TESTS) \
+	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) prove -j2 -f --timer --exec tests/run $(C_TESTS) \
 	    $(patsubst %,$(BUILD)/tests/replay_%,$(FUZZERS)) $(LUA_TESTS) $(PEER_TESTS) $(SHELL_TESTS)
 
 doc-test: deps-test ## run every script that README and docs show, and compare what it prints
