@@ -114,10 +114,13 @@ local outcome_line = remembered_by(function(run, record)
   return text
 end)
 
--- The newest outcomes with their reasons, newest first.
+-- The newest outcomes with their reasons, newest first. Why nobody answered, say a missing login, helps no model.
 function prompt.recent(run, count)
   local lines = {}
-  for _, record in ipairs(run.recent(count or 10)) do lines[#lines + 1] = outcome_line(run, record) end
+  for _, record in ipairs(run.recent(count or 10)) do
+    local unanswered = record.outcome == "skipped_provider_failure" and (record.tokens or 0) == 0
+    if not unanswered then lines[#lines + 1] = outcome_line(run, record) end
+  end
   return bullet(lines)
 end
 

@@ -52,6 +52,7 @@ echo '{"type":"result","is_error":false,"subtype":"success","result":"I could no
 END
 apsis run --iterations 1
 number=$(($(lines) - 1))
+unlike "it is not told that nobody answered before" "$(cat "$(printf 'runs/%04d/prompt.md' $number)")" "logged in"
 is "the line" "$(field $number outcome): $(field $number rollback_reason)" \
     "skipped_no_change: the provider changed nothing: claude was refused permission for Bash"
 end_item
