@@ -150,7 +150,7 @@ local function tell_next(args, result, written, prefix, provider)
     math.min(#uncommitted, MOST_NAMED)), #uncommitted > MOST_NAMED and ", ..." or ""), show.width(), ""))
   local steps = {}
   if args.dir ~= "." then steps[1] = "cd" .. show.at(args.dir) end
-  steps[#steps + 1] = "write into program.md what must stay as it is, what was tried, where you expect an improvement"
+  steps[#steps + 1] = "# write into program.md what must stay as it is, what was tried, where you expect an improvement"
   steps[#steps + 1] = ("git add %s && git commit -m 'apsis: manifest'"):format(to_commit(prefix, uncommitted, written))
   steps[#steps + 1] = "apsis baseline"
   steps[#steps + 1] = provider == "none" and "apsis submit  # after a change" or "apsis run"
