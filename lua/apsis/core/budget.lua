@@ -69,6 +69,8 @@ function Budget:used_up()
   end
 end
 
+local function amount(kind, number) return (kind == "usd" and "%.6g" or "%.0f"):format(number) end
+
 local function mean_of(self, kind)
   local totals = self.history.totals
   local sum = totals[kind] - (kind == "usd" and totals.machines or 0)
@@ -113,8 +115,8 @@ function Budget:short_of(list, what)
     end
     local left = sum and self:left(kind)
     if sum and (sum > left + slack(limit) or left <= slack(limit)) then
-      local may = sum > 0 and (", %s may take %.4g%s"):format(what, sum, self.guess or "") or ""
-      return ("budget: %.4g %s left%s"):format(left, kind, may)
+      local may = sum > 0 and (", %s may take %s%s"):format(what, amount(kind, sum), self.guess or "") or ""
+      return ("budget: %s %s left%s"):format(amount(kind, left), kind, may)
     end
   end
 end
