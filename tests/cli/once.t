@@ -18,6 +18,7 @@ kill_in() {
     done
     kill -KILL "$job"
     wait "$job" 2>/dev/null
+    sleep 1.5 # the agent has been ended: it would be left a second to end by itself
     touch "$T/go-on"
 }
 
