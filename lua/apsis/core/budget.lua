@@ -69,7 +69,7 @@ function Budget:used_up()
   end
 end
 
-local function amount(kind, number) return (kind == "usd" and "%.6g" or "%.0f"):format(number) end
+local function amount_text(kind, number) return (kind == "usd" and "%.6g" or "%.0f"):format(number) end
 
 local function mean_of(self, kind)
   local totals = self.history.totals
@@ -115,8 +115,8 @@ function Budget:short_of(list, what)
     end
     local left = sum and self:left(kind)
     if sum and (sum > left + slack(limit) or left <= slack(limit)) then
-      local may = sum > 0 and (", %s may take %s%s"):format(what, amount(kind, sum), self.guess or "") or ""
-      return ("budget: %s %s left%s"):format(amount(kind, left), kind, may)
+      local may = sum > 0 and (", %s may take %s%s"):format(what, amount_text(kind, sum), self.guess or "") or ""
+      return ("budget: %s %s left%s"):format(amount_text(kind, left), kind, may)
     end
   end
 end
