@@ -36,7 +36,7 @@ enum {
     NETWORK,
     PRIVATE_BYTES,
     DISK_RESERVE,
-    RECORD, /* -1: none. Else the end is also written to descriptor 4, and each output file keeps so many bytes */
+    RECORD, /* the first bytes that each output file keeps; the end is written to descriptor 4, too. -1: no record */
     BOX_COUNT,
     PLAN_COUNT
 };

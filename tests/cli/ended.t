@@ -107,7 +107,7 @@ end_item
 
 item "it is about to end when apsis is killed, and the next run begins at once"
 answering
-sed -i "s|^exit|touch $T/answered; sleep 0.5; &|" "$T/agent-$agents.sh"
+sed -i "s|^exit|touch $T/answered; sleep 0.2; &|" "$T/agent-$agents.sh"
 new_project about
 apsis baseline -q
 touch "$T/go-implement"
