@@ -14,7 +14,7 @@ local server = {}
 ---@field method string
 ---@field path string decoded, without the query
 ---@field headers table<string, string> by lower-case name; of a repeated one the last
----@field body string
+---@field body? string nil: it was larger than 64 KiB
 
 ---A server. A waitable handle (see apsis.wait): done when a request can be taken. Close it; garbage collection also does.
 ---@class apsis.server.Server

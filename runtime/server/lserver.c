@@ -125,7 +125,10 @@ static int l_server_take(lua_State *L)
     lua_setfield(L, -2, "method");
     lua_pushstring(L, request.path);
     lua_setfield(L, -2, "path");
-    lua_pushlstring(L, request.body_count > 0 ? request.body : "", request.body_count);
+    if (request.too_large)
+        lua_pushnil(L);
+    else
+        lua_pushlstring(L, request.body_count > 0 ? request.body : "", request.body_count);
     lua_setfield(L, -2, "body");
     lua_newtable(L);
     for (size_t at = 0; at < request.headers_count;) { /* of a repeated one the last */

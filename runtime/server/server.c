@@ -30,7 +30,7 @@ struct exchange {
     long long id;
     enum state state;
     int status;
-    bool suspended, finished, no_memory;
+    bool suspended, finished, no_memory, too_large;
     char *method, *path;
     struct ap_buf headers, body, backlog;
 };
@@ -117,9 +117,10 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
     if (exchange == NULL)
         return begin(server, connection, path, method, state);
     if (*count > 0) {
-        if (*count > AP_SERVER_BODY - exchange->body.used || ap_buf_add(&exchange->body, bytes, *count) != 0)
+        exchange->too_large = exchange->too_large || *count > AP_SERVER_BODY - exchange->body.used;
+        if (!exchange->too_large && ap_buf_add(&exchange->body, bytes, *count) != 0)
             return MHD_NO;
-        *count = 0;
+        *count = 0; /* what is too large is read to its end all the same: only then can it be answered */
         return MHD_YES;
     }
     if (exchange->state == ANSWERED)
@@ -267,7 +268,7 @@ bool ap_server_take(struct ap_server_request *out, struct ap_server *server)
         return false;
     exchange->state = TAKEN;
     *out = (struct ap_server_request){exchange->id, exchange->method, exchange->path, exchange->headers.bytes,
-        exchange->headers.used, exchange->body.bytes, exchange->body.used};
+        exchange->headers.used, exchange->body.bytes, exchange->body.used, exchange->too_large};
     return true;
 }
 

@@ -27,6 +27,7 @@ struct ap_server_request {
     size_t headers_count;
     const char *body;
     size_t body_count;
+    bool too_large; /* the body: only its beginning is here */
 };
 
 struct ap_server_header {

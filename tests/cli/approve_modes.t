@@ -121,7 +121,7 @@ is "as JSON" "$(json held.1):$(json held.2):$(json experiments)" c0001:c0002:0
 is "waiting" "$(waiting)" "c0001.json c0002.json "
 end_item
 
-item "a key in watch asks about the first, and the next run takes the answer"
+item "a key in watch asks about the first; an answer can be changed until the next run takes it"
 export TMUX_TMPDIR=$T LC_ALL=C.UTF-8 TERM=xterm-256color
 unset TMUX
 at_end+=("tmux -L approve kill-server 2>/dev/null")
@@ -130,12 +130,18 @@ shows() { tmux -L approve capture-pane -p | grep -Eq -e "$1"; }
 wait_for "what waits" shows "approval +c0001, c0002 wait for approval"
 tmux -L approve send-keys a
 wait_for "the question" shows "c0001 = 1.*and 1 more: y approves, n rejects, then why: _"
-tmux -L approve send-keys "n too small" Enter
-wait_for "the answer" shows "c0001 is rejected; the next run takes that up"
+tmux -L approve send-keys y Enter
+wait_for "the answer" shows "c0001 is approved; the next run takes that up"
 tmux -L approve send-keys a
-wait_for "the next" shows "c0002 = 2.*y approves"
-tmux -L approve send-keys Escape q
-is "the file" "$(cat .apsis/held/c0001.answer):$(ls .apsis/held/c0002.answer 2>&1 | grep -c cannot)" "reject too small:1"
+wait_for "the next" shows "c0002 = 2: y approves"
+tmux -L approve send-keys "n" Enter
+wait_for "its answer" shows "c0002 is rejected"
+tmux -L approve send-keys a
+wait_for "the first again" shows "c0001 = 1.*answered: keep, and 1 more: y approves"
+tmux -L approve send-keys "n too small" Enter
+wait_for "the other answer" shows "c0001 is rejected"
+tmux -L approve send-keys q
+is "the files" "$(cat .apsis/held/c0001.answer):$(cat .apsis/held/c0002.answer)" "reject too small:reject "
 apsis run --iterations 1 -q
 is "the line" "$(field 1 rollback_reason)" "a person rejected it: too small"
 end_item

@@ -34,6 +34,8 @@ is "resumed" "$(found resumed)" True
 is "a note" "$(found directed)" "look <b>here</b>"
 like "a note that is none" "$(ask -X POST -d '{"message":7}' "${url}do/direct")" '^400 '
 like "an empty one" "$(ask -X POST -d '{"message":" "}' "${url}do/direct")" '^409 --message: is empty'
+head -c 3000000 /dev/zero | tr '\0' x >"$T/large"
+like "a large one" "$(ask -X POST --data-binary "@$T/large" "${url}do/direct")" '^413 an action.s text has at most 64 KiB'
 like "no JSON" "$(ask -X POST -d '{' "${url}do/direct")" '^400 '
 like "another command" "$(ask -X POST "${url}do/reset")" '^400 '
 like "from a page of another site" "$(ask -X POST -H 'Origin: null' "${url}do/pause")" '^403 '

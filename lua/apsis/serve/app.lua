@@ -85,6 +85,7 @@ local function act(self, request, project, name)
   if not project.control then
     return plain(self, request, 403, "this page is to look at: `apsis report --serve --control` serves one that acts")
   end
+  if not request.body then return plain(self, request, 413, "an action's text has at most 64 KiB") end
   plain(self, request, control(project.dir, name, request.body))
   self.due = 0
 end

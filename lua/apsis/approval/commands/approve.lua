@@ -54,7 +54,7 @@ local function tell(args, one, word, record, pid)
       reason = record and (record.rollback_reason or (record.notes or {}).kept_because) or json.null })
   elseif not record then
     print(("%s is %s; %s"):format(id, verb, pid and ("the run of process %d takes that up before it plans again")
-      :format(pid) or "the next run takes that up"))
+      :format(pid) or "the next run takes that up (until then `apsis approve` can still change it)"))
   else
     local why = record.rollback_reason or (record.notes or {}).kept_because
     print(show.wrap(("%s %s%s"):format(id, record.outcome, why and ": " .. show.line(why, 1000) or ""), show.width(),
@@ -75,15 +75,15 @@ function approve.run(args)
   local one
   one, message, code = find(self, args.id)
   if not one then return code, message end
-  local word = args.reject and "reject" or "keep"
+  local word, pid = args.reject and "reject" or "keep", lock.holder(self.home)
   local given = (held.answer(self.home, one.experiment) or ""):match "^%a+"
-  if given == "keep" and args.reject or given == "reject" and not args.reject then
-    return 2, ("%s has its answer already: %s; a run may have taken it up"):format(one.line.candidate, given)
+  if pid and given and given ~= word then
+    return 2, ("%s has its answer already: %s; the run of process %d may have taken it up"):format(
+      one.line.candidate, given, pid)
   end
   local ok
   ok, message, code = held.give(self.home, one.experiment, ("%s %s\n"):format(word, show.line(args.reason, 1000)))
   if not ok then return code, message end
-  local pid = lock.holder(self.home)
   if pid or args.later then return tell(args, one, word, nil, pid) end
   local record
   record, message, code = settle(args.directory, one.experiment)
