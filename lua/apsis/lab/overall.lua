@@ -29,21 +29,24 @@ local function times_of(group)
   return list
 end
 
--- Each strategy's mean logarithm of its mean evaluations on a world, over the ways; of resampled seeds if there is an
--- rng.
-local function logs_of(times, strategies, rng)
+-- Each strategy's mean logarithm of its mean evaluations on a world, over the ways.
+local function logs_of(times, strategies)
   local count, logs = #times, {}
-  local picks = {}
-  for index = 1, count do picks[index] = times[rng and rng:integer(1, count) or index] end
   for place = 1, strategies do
     logs[place] = 0
     for way = 1, #runtimes.ways do
       local sum = 0
-      for index = 1, count do sum = sum + picks[index][way][place] end
+      for index = 1, count do sum = sum + times[index][way][place] end
       logs[place] = logs[place] + math.log(sum / count) / #runtimes.ways
     end
   end
   return logs
+end
+
+local function resampled_times(times, rng)
+  local picks, count = {}, #times
+  for index = 1, count do picks[index] = times[rng:integer(1, count)] end
+  return picks
 end
 
 -- The mean over worlds of the difference of two strategies' logarithms, and its standard error.
@@ -61,10 +64,32 @@ local function resampled(worlds, strategies, options)
   for draw = 1, options.draws do
     draws[draw] = {}
     for place = 1, #worlds do
-      draws[draw][place] = logs_of(worlds[rng:integer(1, #worlds)], strategies, rng)
+      draws[draw][place] = logs_of(resampled_times(worlds[rng:integer(1, #worlds)], rng), strategies)
     end
   end
   return draws
+end
+
+-- The worlds' logarithms without each seed in turn: { { logs of a world }... } for each seed.
+local function without_each(worlds, strategies)
+  local list = {}
+  for left = 1, #worlds[1] do
+    list[left] = {}
+    for place, times in ipairs(worlds) do
+      local others = {}
+      for index, one in ipairs(times) do others[#others + 1] = index ~= left and one or nil end
+      list[left][place] = logs_of(#others > 0 and others or times, strategies)
+    end
+  end
+  return list
+end
+
+-- The standard error of a pair's mean that the seeds cause: the jackknife's; 0 of one seed.
+local function seed_error(list, a, b)
+  local means, count = {}, #list
+  if count < 2 then return 0 end
+  for index, observed in ipairs(list) do means[index] = estimate(observed, a, b) end
+  return stats.sd(means) * (count - 1) / math.sqrt(count)
 end
 
 -- In how many worlds the first of a pair is shown to be faster, and slower: at some target, and at none the reverse.
@@ -101,7 +126,7 @@ local SEED_DRAWS = 1000
 -- pairs of places.
 local function on_world(times, strategies, pairs_of, rng)
   local draws, logs, list = {}, logs_of(times, strategies), {}
-  for draw = 1, SEED_DRAWS do draws[draw] = logs_of(times, strategies, rng) end
+  for draw = 1, SEED_DRAWS do draws[draw] = logs_of(resampled_times(times, rng), strategies) end
   for index, pair in ipairs(pairs_of) do
     local differences = {}
     for draw, drawn in ipairs(draws) do differences[draw] = drawn[pair[1]] - drawn[pair[2]] end
@@ -127,20 +152,28 @@ local function finite_exp(number)
   return number < math.huge and number or nil
 end
 
+-- A verdict's interval and p, no narrower and no smaller than those of Student's t for an error of the mean.
+local function widen(verdict, mean, error_of, freedom)
+  if error_of == 0 then return end
+  local half = student.two_sided(1 - LEVEL, freedom) * error_of
+  verdict.low, verdict.high = math.min(verdict.low, mean - half), math.max(verdict.high, mean + half)
+  verdict.p = math.max(verdict.p, 1 - student.within(math.abs(mean) / error_of, freedom))
+end
+
 -- The bootstrap's interval holds for skewed ratios, but is too short for a few worlds; the t interval of the worlds'
--- ratios holds for few whose spreads differ (Ibragimov and Mueller, 2010). The wider of the two counts.
-local function pair_of(first, second, observed, draws)
+-- ratios holds for few whose spreads differ (Ibragimov and Mueller, 2010); that of the seeds holds where chance moves
+-- all worlds the same way, as each seed gives them the same random numbers. The widest of the three counts.
+local function pair_of(first, second, observed, draws, left_out)
   local mean, error_of = estimate(observed, first, second)
-  local place = 0
-  local low, high, p = studentized.of(mean, error_of, function()
+  local place, found = 0, { worlds = #observed, ratio = math.exp(mean) }
+  found.low, found.high, found.p = studentized.of(mean, error_of, function()
     place = place + 1
     return estimate(draws[place], first, second)
   end, { draws = #draws, count = #observed })
-  local freedom = #observed - 1
-  local half = student.two_sided(1 - LEVEL, freedom) * error_of
-  low, high = math.min(low, mean - half), math.max(high, mean + half)
-  if error_of > 0 then p = math.max(p, 1 - student.within(math.abs(mean) / error_of, freedom)) end
-  return { worlds = #observed, ratio = math.exp(mean), low = finite_exp(low), high = finite_exp(high), p = p }
+  widen(found, mean, error_of, #observed - 1)
+  widen(found, mean, seed_error(left_out, first, second), #left_out - 1)
+  found.low, found.high = finite_exp(found.low), finite_exp(found.high)
+  return found
 end
 
 -- verdicts(matrix, comparisons, { seed, axis, budget, evaluations, draws, first_only }) -> { a, b, worlds, ratio (a's
@@ -158,10 +191,11 @@ function overall.verdicts(matrix, comparisons, options)
     observed[index] = logs_of(worlds[index], strategies)
   end
   if #worlds < 2 or strategies < 2 then return {} end
-  local draws, entries, places = resampled(worlds, strategies, options), groups[1].entries, {}
+  local draws, left_out = resampled(worlds, strategies, options), without_each(worlds, strategies)
+  local entries, places = groups[1].entries, {}
   for i = 1, options.first_only and 1 or strategies do
     for j = i + 1, strategies do
-      local one = pair_of(i, j, observed, draws)
+      local one = pair_of(i, j, observed, draws, left_out)
       one.a, one.b = entries[i].strategy, entries[j].strategy
       counted(one, comparisons)
       one.each = {}
