@@ -26,8 +26,16 @@ refs() { git --git-dir="$1" for-each-ref --format='%(refname) %(objectname)' ref
 told() { grep -c -- "$1" "$goals/gh.log"; }                                                  # PATTERN
 home() { case $1 in speed) echo "$goals/speed" ;; *) echo "$goals/.autoloop/programs/$1" ;; esac; } # PROGRAM
 
-"$example/start.sh" "$goals" > "$T/out" 2>&1
-is "start.sh puts the example into a repository of its own" "$?" 0
+start() { "$example/start.sh" "$goals" > "$T/out" 2>&1; }
+start
+code=$?
+for _ in ${BESIDE_GC:+1 2 3 4}; do # its git is disturbed by git's own gc (lib.sh)
+    [ "$code" != 0 ] || [ -s "$T/out" ] || break
+    rm -rf "$goals" "$goals.git"
+    start
+    code=$?
+done
+is "start.sh puts the example into a repository of its own" "$code" 0
 is "and has nothing to say" "$(cat "$T/out")" ""
 "$example/start.sh" "$goals" > "$T/out" 2>&1
 is "it does so once" "$?" 2
