@@ -201,7 +201,7 @@ function World:verify(slot, record, request)
   local value = truth
   if self.noise then -- a crash takes its draw too, so that every strategy's n-th evaluation meets the same one
     local noisy = self.noise(truth or 0, self.evaluations, number)
-    value, self.truths[number] = truth and noisy, truth
+    value, self.truths[number] = truth and noisy, truth or self.truths[number] -- measured again it may crash
   end
   if value == nil then
     return { status = "crash", stage = stage, reason = said and said.reason or "the evaluation crashed" }

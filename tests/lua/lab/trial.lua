@@ -110,6 +110,24 @@ end)
 
 -- ---- reasons ----
 
+test("a candidate that crashes when it is measured again keeps what it is worth", function()
+  local path = file [[local seen = {}
+    return { options = { x = 1 }, init = function() end, baseline = function() return 0 end,
+    propose = function(_, _, parents) return parents[1] + 1 end, evaluate = function(_, genome)
+      seen[genome] = (seen[genome] or 0) + 1
+      return seen[genome] < 3 and genome or nil
+    end }]]
+  local loaded = assert(definition.load(path .. ":noise=gaussian"))
+  os.remove(path)
+  local record = assert(run(loaded, [[plan = function(run)
+    if run.experiment % 2 == 0 then return { measure = { run.best.id } } end
+    return { parents = { run.best } }
+  end, halt = function() end]]))
+  equal(record.failures.crash ~= nil, true)
+  for _, point in ipairs(record.curve) do equal(math.type(point[2]), "integer") end
+  equal(math.type(record.best), "integer")
+end)
+
 test("a line of the lab gives the same reasons as a live one", function()
   local source = [[learn = function(run, line)
       if line.experiment == 1 or line.experiment == 2 then
