@@ -109,7 +109,9 @@ local function append_all(list, group, options)
   for i = 1, options.first_only and 1 or #entries do
     for j = i + 1, #entries do
       options.copies = copies[i] and copies[j]
-      append(list, group, entries[i], entries[j], options)
+      if runtimes.is_answered(entries[i]) and runtimes.is_answered(entries[j]) then
+        append(list, group, entries[i], entries[j], options)
+      end
     end
   end
 end

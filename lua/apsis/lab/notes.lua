@@ -23,8 +23,9 @@ end
 
 local function early_ends(entry, evaluations)
   local ended = standings.early_ends(entry, evaluations)
-  return ended and ("%d of %d ended early, %s unspent (%s)"):format(ended.count, ended.runs,
-    notes.percent(ended.unspent), show.line(ended.reason, REASON))
+  return ended and ("%d of %d ended early, %s unspent (%s)%s"):format(ended.count, ended.runs,
+    notes.percent(ended.unspent), show.line(ended.reason, REASON),
+    runtimes.is_answered(entry) and "" or ": not compared with others")
 end
 
 local function copies(entry)

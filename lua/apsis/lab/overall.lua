@@ -187,7 +187,9 @@ function overall.verdicts(matrix, comparisons, options)
   for index, group in ipairs(groups) do
     strategies = #group.entries
     worlds[index] = times_of(group)
-    if #worlds[index] == 0 then return {} end
+    for _, entry in ipairs(group.entries) do
+      if #worlds[index] == 0 or not runtimes.is_answered(entry) then return {} end
+    end
     observed[index] = logs_of(worlds[index], strategies)
   end
   if #worlds < 2 or strategies < 2 then return {} end

@@ -84,6 +84,14 @@ function runtimes.groups(matrix, options)
   return groups
 end
 
+-- Whether an entry's runs ended where their strategy or its budget did: others cannot be compared.
+function runtimes.is_answered(entry)
+  for _, record in ipairs(entry.records) do
+    if record.unanswered then return false end
+  end
+  return true
+end
+
 -- What a run spent.
 function runtimes.spent(group, record) return record[group.axis.field] end
 

@@ -214,7 +214,8 @@ end
 -- {count, kept, measurements}, others }), gain (as confirmed at the end), islands, cells, seconds, tokens, cost,
 -- failures (nil if there were none) = { answer = {count, reason = the first one's}, crash, not_selected, duplicate,
 -- no_change, executor = the same }, unknown_operators (nil if there were none) = { [an operator that the world does not
--- know, or "crossover with one parent"] = how many proposals } }. workers: if nil, the world's own number, mostly 1.
+-- know, or "crossover with one parent"] = how many proposals } }. unanswered (true: the run
+-- ended as its world, a recorded run, had no answer any more). workers: if nil, the world's own number, mostly 1.
 function trial.run(spec, engine)
   local message
   if not engine then engine, message = trial.open(spec) end
@@ -246,7 +247,7 @@ function trial.run(spec, engine)
   record.seconds, record.tokens, record.cost = world.clock, history.totals.tokens, history.totals.usd
   record.observed_baseline = noisy and history.baseline and history.baseline.value or nil
   record.gain = history.gain
-  record.interrupted = ended.interrupted
+  record.interrupted, record.unanswered = ended.interrupted, world.ended and true or nil
   return record
 end
 

@@ -369,6 +369,16 @@ test("what chance does to all worlds at once is seldom taken for a difference, t
   equal(over_all(over_worlds(8, 0.2, "x", "alike")).verdict, "better")
 end)
 
+test("runs that ended as a recording had no answer any more are compared with none", function()
+  local matrix = over_worlds(8, 0.2, "x")
+  local _, before = over_all(matrix)
+  matrix[1].records[3].unanswered = true
+  local found, after = over_all(matrix)
+  equal(found, nil)
+  equal(#after, #before * 7 // 8)
+  for _, one in ipairs(after) do equal(one.world ~= "w1", true) end
+end)
+
 test("over worlds that differ in who is faster nothing is shown, however sure each world is", function()
   local matrix = over_worlds(4, 0.3, "x")
   for _, one in ipairs(over_worlds(8, 3.3, "y")) do
