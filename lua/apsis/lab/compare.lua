@@ -49,6 +49,17 @@ local function thinned(copies, xs, ys)
   return xs, ys
 end
 
+local function range_of(list, least, most)
+  for _, value in ipairs(list) do least, most = math.min(least, value), math.max(most, value) end
+  return least, most
+end
+
+-- The interval as it is shown: a studentized one may leave what these values can be the mean of. The side that decides
+-- stays: neither end crosses what is no difference.
+local function bound(comparison, low, high, least, most)
+  comparison.low, comparison.high = low and finite(math.max(low, least)), high and finite(math.min(high, most))
+end
+
 local function by_best(comparison, group, first, second, options)
   local function reading(record) return best_of(group, record) end
   local xs, ys = thinned(options.copies, paired(first, second, reading))
@@ -61,7 +72,7 @@ local function by_best(comparison, group, first, second, options)
   if #differences == 0 or not finite(sum) then return comparison end
   comparison.difference = stats.mean(differences)
   local low, high = stats.mean_interval(differences, spec_of(comparison, options))
-  comparison.low, comparison.high = finite(low), finite(high)
+  bound(comparison, low, high, range_of(differences, 0, 0))
   return comparison
 end
 
@@ -74,7 +85,10 @@ local function by_time(comparison, group, first, second, options)
   for index, x in ipairs(xs) do differences[index] = ys[index] - x end
   tested(comparison, differences)
   local ratio, low, high = stats.ratio_interval(xs, ys, spec_of(comparison, options))
-  comparison.ratio, comparison.low, comparison.high = ratio, finite(low), finite(high)
+  comparison.ratio = ratio
+  local x_least, x_most = range_of(xs, math.huge, -math.huge)
+  local y_least, y_most = range_of(ys, math.huge, -math.huge)
+  bound(comparison, low, high, math.min(1, x_least / y_most), math.max(1, x_most / y_least))
   return comparison
 end
 

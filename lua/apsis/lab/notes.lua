@@ -158,13 +158,17 @@ function notes.overview(found, plan)
   end
 end
 
--- A warning if there are too few seeds for any p to become small enough, or nil.
-function notes.too_few(found)
+-- How many seeds any p takes to become small enough, if there are fewer; or nil.
+local function lacking(found)
   if #found.comparisons == 0 then return nil end
   local needed = math.ceil(1 + math.log(#found.comparisons / LEVEL, 2)) -- all differences alike: p is 2 / 2^seeds
-  if found.seeds < needed then
-    return ("With fewer than %d seeds nothing can be shown for this number of pairs."):format(needed)
-  end
+  return found.seeds < needed and needed or nil
+end
+
+-- A warning if there are too few seeds, or nil.
+function notes.too_few(found)
+  local needed = lacking(found)
+  return needed and ("With fewer than %d seeds nothing can be shown for this number of tests."):format(needed)
 end
 
 local function any(rows, name)
@@ -190,10 +194,13 @@ local function whole_way(rows)
 end
 
 -- What the table over all worlds means.
-function notes.overall(plan)
+function notes.overall(plan, found)
+  local needed = lacking(found)
   return ("Over all worlds: the %s of the first over those of the other, to 50%%, 90%% and all of the way from the "
     .. "baseline to the target; the geometric mean of all worlds, with an interval that speaks of other worlds like "
-    .. "these. faster, slower: on how many worlds the first is shown to be."):format(runtimes.axes[plan.axis].words)
+    .. "these. faster, slower: on how many worlds the first is shown to be%s."):format(runtimes.axes[plan.axis].words,
+    needed and ("; with fewer than %d seeds that is none, as the tests of all worlds are corrected together"):format(
+      needed) or "")
 end
 
 -- What a run that never came to a target counts as, in words.
@@ -227,7 +234,7 @@ function notes.legend(plan, found, missing)
     add("p: signed-rank test, corrected for the pairs compared (Holm): it may be large beside an interval without 0.",
       "p")
     add "better: interval and test both show it. not shown: there may be a difference or none."
-    if #found.overall > 0 then add(notes.overall(plan)) end
+    if #found.overall > 0 then add(notes.overall(plan, found)) end
     if plan.against then
       add(("Each is compared with the first strategy, %s; --all-pairs compares all."):format(plan.against))
     end

@@ -214,7 +214,7 @@ function report.suite(plan, found)
   print_overall(found, {})
   say(("x0.8: %s needs 0.8 times the evaluations of the other, in the geometric mean of 50%%, 90%% and all of the way "
     .. "from the baseline to the target, with the interval of resampled seeds. "):format(plan.strategies[1].label)
-    .. notes.overall(plan), "")
+    .. notes.overall(plan, found), "")
 end
 
 -- The tables of a phase: { matrix, rows, comparisons, seeds, first_seed }, world by world. The heads of columns that
@@ -308,7 +308,7 @@ function report.overview(plan, found)
   elseif #found.comparisons > 0 then
     text[1], text[2] = "No difference of the final best is shown.", notes.too_few(found)
   end
-  if #found.overall > 0 then text[#text + 1] = notes.overall(plan) end
+  if #found.overall > 0 then text[#text + 1] = notes.overall(plan, found) end
   for _, world in ipairs(plan.worlds) do
     if world.module.direction == "lower" then
       text[#text + 1] = "lower: the lower the better there."

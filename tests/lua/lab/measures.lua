@@ -369,6 +369,15 @@ test("what chance does to all worlds at once is seldom taken for a difference, t
   equal(over_all(over_worlds(8, 0.2, "x", "alike")).verdict, "better")
 end)
 
+test("an interval holds nothing that the values cannot be the mean of", function()
+  local first, second = {}, {}
+  for seed = 1, 20 do
+    first[seed], second[seed] = record(seed, { best = seed == 7 and 1 or seed == 9 and 3 or 0 }), record(seed, { best = 0 })
+  end
+  local found = measures.comparisons({ entry("a", "w", first), entry("b", "w", second) }, { seed = 1 })[1]
+  equal({ found.difference, found.low, found.high }, { 0.2, 0, 3 })
+end)
+
 test("runs that ended as a recording had no answer any more are compared with none", function()
   local matrix = over_worlds(8, 0.2, "x")
   local _, before = over_all(matrix)
