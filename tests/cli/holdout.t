@@ -79,7 +79,7 @@ apsis holdout --force
 is "forced" "$code" 0
 is "two records" "$(grep -c '"forced":true' logs/holdout.jsonl):$(wc -l <logs/holdout.jsonl | tr -d ' ')" 1:2
 apsis status
-like "shown" "$out" "scored again by --force"
+like "shown" "$out" "not the first score \(--force\)"
 end_item
 
 item "a run afterwards is contaminated, and says so"
@@ -88,6 +88,32 @@ is "exit code" "$code" 0
 like "warning" "$err" "holdout was scored already"
 apsis status
 like "marked" "$out" "contaminated: experiments were run after it was known"
+apsis holdout --force
+apsis status
+like "and stays marked" "$out" "not the first score \(--force\); contaminated"
+apsis reset --force
+apsis baseline --repeats 1
+out=$(tail -n 1 logs/holdout.jsonl)
+apsis run --iterations $(($(json lines) - 1)) -q
+is "as many lines" "$(lines)" "$(out=$(tail -n 1 logs/holdout.jsonl) && json lines)"
+apsis status
+like "after a reset, too" "$out" "contaminated"
+end_item
+
+sealed killed
+item "what a killed scoring leaves is seen by nobody, and goes with the next run"
+sed -i 's/sh secret\/score.sh/sh secret\/score.sh; sleep 300/' manifest.yaml
+commit slow
+apsis baseline --repeats 1
+"$APSIS" holdout >/dev/null 2>&1 </dev/null &
+scoring=$!
+wait_for "its files" grep -rqs KESTREL .apsis
+kill -9 $scoring
+wait $scoring 2>/dev/null
+apsis run --iterations 1 -q
+is "a run" "$code" 0
+no_line "seen" "$(cat "$SEEN")" "KESTREL|OSPREY"
+ok "nothing is left" nothing_left
 end_item
 
 item "test cases as a holdout: the project's commands measure them, and no measurement before does"

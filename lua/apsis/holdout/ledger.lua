@@ -10,11 +10,17 @@ local ledger = {}
 
 local function path_of(home) return home .. "/logs/holdout.jsonl" end
 
--- The newest scoring; nil if there is none, or the file is damaged at that line.
+-- All scorings, the oldest first, but those whose lines are damaged.
+local function all(home)
+  local list = {}
+  for line in (fs.read(path_of(home)) or ""):gmatch "[^\n]+" do list[#list + 1] = json.decode(line) end
+  return list
+end
+
+-- The newest scoring; nil if there is none.
 function ledger.last(home)
-  local text, last = fs.read(path_of(home)), nil
-  for line in (text or ""):gmatch "[^\n]+" do last = json.decode(line) or last end
-  return last
+  local list = all(home)
+  return list[#list]
 end
 
 -- Appends a scoring, on disk when this returns true; else nil, message.
@@ -27,16 +33,21 @@ function ledger.append(home, scoring)
   return ok, message
 end
 
--- The newest scoring with `contaminated`: whether lines were added since; nil if there is none.
+-- The newest scoring with `contaminated`: whether experiments were run after any scoring, in this journal or in one
+-- that a reset put away; nil if there is none.
 function ledger.facts(home, history)
-  local last = ledger.last(home)
-  if last then last.contaminated = history.count ~= last.lines end
+  local list = all(home)
+  local last = list[#list]
+  if not last then return nil end
+  local scored = history:get(last.best)
+  last.contaminated = history.count ~= last.lines or last.commit and (not scored or scored.commit ~= last.commit)
+  for _, one in ipairs(list) do last.contaminated = last.contaminated or one.lines ~= last.lines end
   return last
 end
 
 -- What a reader must know of a scoring: that it was not the first, or not the end.
 local function marks(scoring)
-  return (scoring.forced and "; scored again by --force" or "")
+  return (scoring.forced and "; not the first score (--force)" or "")
     .. (scoring.contaminated and "; contaminated: experiments were run after it was known" or "")
 end
 

@@ -26,6 +26,7 @@ function room.commands(manifest)
 end
 
 function room.before_run(session)
+  require("apsis.holdout.score").sweep(session.home)
   local last = require("apsis.holdout.ledger").last(session.home)
   if last then
     session:say("the holdout was scored already: this run goes on knowing the result, so its holdout is contaminated "

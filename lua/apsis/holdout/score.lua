@@ -1,11 +1,22 @@
--- score: measures a commit on the holdout, in a scratch folder outside any run: no journal line, log or artifact.
+-- score: measures a commit on the holdout, in a folder that no other command sees: no journal line, log or artifact.
 -- Called by the command and by the world, for the files that other checkouts lack.
 local fs = require "apsis.fs"
+local links = require "apsis.project.links"
 local once = require "apsis.live.once"
 local schema = require "apsis.holdout.schema"
 local scope = require "apsis.live.scope"
 
 local score = {}
+
+local FOLDER <const> = ".apsis/holdout"
+
+-- Removes what a killed scoring left. For who holds the lock. true | nil, message, code.
+function score.sweep(home)
+  local ok, message, code = links.none(home, FOLDER)
+  if not ok then return nil, message, code end
+  fs.remove_tree(home .. "/" .. FOLDER)
+  return true
+end
 
 -- Whether a path of the project is one of its files.
 function score.is_sealed(world, path)
@@ -47,8 +58,11 @@ end
 
 -- { value } of a commit in an opened world, or { reason }; nil, message, code.
 function score.measure(world, commit)
-  local scratch, message = fs.tempdir "apsis-holdout-"
-  if not scratch then return nil, message, 3 end
+  local scratch = world.home .. "/" .. FOLDER
+  local ok, message, refused = score.sweep(world.home)
+  if not ok then return nil, message, refused end
+  ok, message = fs.mkdir(scratch)
+  if not ok then return nil, message, 3 end
   local found, why, code = once.measure(world, scratch, { commit = commit })
   fs.remove_tree(scratch)
   if not found then return nil, why, code end

@@ -70,7 +70,8 @@ local function close(self, args)
   if not values then return code, message end
   local history, metric = self.history, self.manifest.metric
   local scoring = { timestamp = clock.iso(clock.time()), lines = history.count, metric = metric.name,
-    direction = metric.direction, best = history.best.id, original = history.baseline.id, value = values.best,
+    direction = metric.direction, best = history.best.id, commit = history.best.commit,
+    original = history.baseline.id, value = values.best,
     baseline = values.baseline, forced = ledger.last(self.home) ~= nil or nil }
   local ok
   ok, message = ledger.append(self.home, scoring)
