@@ -36,8 +36,9 @@ end
 local function lines_of(group, record)
   local lines, least = {}, nil
   for _, step in ipairs(runtimes.left(group, record)) do
-    if not least or step[2] < least then
-      least = step[2]
+    local left = tonumber(("%.14g"):format(step[2])) -- 0.10000000000000009 has reached 0.1
+    if not least or left < least then
+      least = left
       lines[#lines + 1] = { #lines == 0 and 1 or step[1], least }
     end
   end

@@ -153,4 +153,11 @@ test("a run without a way, and names that are no folder's", function()
   assert(files["_._/bbobexp_f1.info"]:find("algId = '_._'", 1, true))
 end)
 
+test("what the lab counts as 90 % of the way has 0.1 left, in spite of rounding", function()
+  local record = climb("a", 3, 1)
+  record.target, record.hit, record.best, record.curve = 1.0, nil, 0.8999999999999999, { { 1, 0.0 }, { 7, 0.8999999999999999 } }
+  local files = by_path(export.coco { { strategy = "a", world = "w", records = { record } } })
+  equal(tonumber(files["a/data_f1/bbobexp_f1_DIM5.dat"]:match "\n7 (%S+)"), 0.1)
+end)
+
 tap.done()
