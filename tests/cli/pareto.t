@@ -47,6 +47,7 @@ is "baseline" "$code:$(field 0 primary_metric):$(field 0 metric)" 0:100:hypervol
 apsis run --iterations 4
 is "run" "$code" 0
 like "the front at the end" "$out" "front: 3 candidates: c0004 \(ms 8 ms, kb 11\); c0000 \(ms 10 ms, kb 10\); c0002"
+like "and their branches" "$out" "branches apsis/tiny/front/\*"
 is "outcomes" "$(field 1 outcome) $(field 2 outcome) $(field 3 outcome) $(field 4 outcome)" "kept kept reverted_worse_metric kept"
 is "the reason" "$(field 3 rollback_reason)" "c0000 is at least as good in each metric: ms 10, kb 10, against ms 13, kb 13"
 is "branches" "$(branches)" "apsis/tiny/front/c0000 apsis/tiny/front/c0002 apsis/tiny/front/c0004 "
@@ -182,6 +183,17 @@ apsis best --json
 is "the front" "$(json front.1.candidate) $(json front.2.candidate) $(json front.3.candidate)" "c0004 c0000 c0002"
 apsis replay --check
 is "the fold agrees" "$code" 0
+end_item
+
+item "a strategy that keeps what does not join the front does so without a reason against it"
+pairs keeps
+echo 'return { plan = function(run) return { parents = { run.best } } end, accept = function() return true end }' >keeps.lua
+commit keeps
+apsis baseline -q --repeats 1
+apsis run --strategy keeps.lua -q --iterations 3
+is "kept" "$code:$(field 3 outcome)" "0:kept"
+apsis show c0003
+no_line "show" "$out" "kept because"
 end_item
 
 item "a candidate without one of the metrics has none, and the reason names it"

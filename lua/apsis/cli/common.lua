@@ -105,9 +105,10 @@ local function tell(self, args, result)
     outcomes_text(result.outcomes), result.reason), show.width(), ""))
   if result.best ~= json.null then
     local gained = show.gain(result.gain, result.best.candidate)
-    print(show.wrap(("best %s: %s (%s)%s; branch %s"):format(result.best.candidate, show.number(result.best.value,
+    print(show.wrap(("best %s: %s (%s)%s; branch%s"):format(result.best.candidate, show.number(result.best.value,
       self.manifest.metric.unit), self.engine.metric:words(), gained and "" or against_baseline(self, result),
-      self.world.branch.short), show.width(), ""))
+      self.engine.front and ("es %s/*"):format(self.world.branch.short) or " " .. self.world.branch.short),
+      show.width(), ""))
     for _, ended in rooms.each "ended" do
       local text = ended(self)
       if text then print(show.wrap(text, show.width(), "  ")) end

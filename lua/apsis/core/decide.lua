@@ -102,6 +102,7 @@ local function judge(engine, slot, candidate)
   local ok, keep, why, extra = ask(engine, slot, candidate)
   if not ok then return false, keep end
   if type(why) == "table" and extra == nil then why, extra = nil, why end
+  if keep and shown == false then evidence = nil end -- it speaks against the candidate
   return true, keep, why or evidence, extra, shown
 end
 

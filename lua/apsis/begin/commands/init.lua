@@ -19,6 +19,7 @@ function init.options(parser)
   parser:argument("dir", "the project's folder, in a git repository (default: here)"):args "?"
   parser:option("--measure", "the command that measures; it prints METRIC NAME=NUMBER"):argname "COMMAND"
   parser:option("--metric", "the metric's name (default: the only one that the command prints)"):argname "NAME"
+    :action(function(args, name, value) args[name] = args[name] and args[name] .. ", " .. value or value end)
   parser:option("--regex", "find the number in other output: a pattern with the number in ( )"):argname "PATTERN"
   parser:mutex(parser:flag("--lower", "lower is better"), parser:flag("--higher", "higher is better"),
     parser:option("--direction", "lower or higher"):choices { "lower", "higher" }:argname "WAY")
