@@ -6,6 +6,7 @@ local journal = require "apsis.core.journal"
 local WINDOW = require("apsis.core.listed").WINDOW
 local noises = require "apsis.lab.noise"
 local random = require "apsis.random"
+local says = require "apsis.lab.said"
 
 local world = {}
 
@@ -40,6 +41,7 @@ function world.new(definition, seed, given)
     logged = given.logged, parallel = workers > 1, events = {}, forgets = given.history == false,
     durations = (workers > 1 or given.timed) and options.spread > 0 and random.stream(seed, "seconds"),
   }, World)
+  says.check(lab.thresholds, "thresholds", self.where, "lab.thresholds")
   self.stage_list = stages_of(lab.thresholds)
   if lab.attach then lab.attach(self) end -- a world that answers by itself: replay
   return self
@@ -102,6 +104,7 @@ end
 -- The world's answer; said: what propose returned beside the genome: what it took, or why there is none.
 local function answer_with(self, genome, said)
   local options = self.lab.options
+  says.check(said, "propose", self.where, "propose's second value")
   if not said and genome ~= nil then
     return { edits = { genome = genome }, tokens = options.tokens, cost = options.cost }
   end
@@ -196,6 +199,7 @@ function World:verify(slot, record, request)
   local number, stage = record.experiment, request.stage or self.stage_list[1]
   local truth, said = self.module.evaluate(self.lab, self.genomes[number], stage)
   if truth ~= nil and not finite(truth) then refuse(self, truth) end
+  says.check(said, "evaluate", self.where, "evaluate's second value")
   pass(self, math.max(0, said and said.seconds or slot.answer and slot.answer.seconds or self.seconds))
   self.evaluations = self.evaluations + 1
   local value = truth

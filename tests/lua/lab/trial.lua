@@ -170,6 +170,17 @@ local odd = [[plan = function(run)
     return { parents = parents, operator = operators[number % 5 + 1] }
   end, ]] .. endless
 
+test("what a world says beside genome and value has its kind, and the message names the place", function()
+  local propose = "function(_, _, parents) return parents[1] + 1, { %s } end"
+  matches(told({ propose = propose:format 'tokens = "many"' }), "propose's second value%.tokens: not a number")
+  matches(told({ propose = propose:format "cost = 0/0" }), "propose's second value%.cost: not a finite number")
+  local evaluate = "function(_, genome) return genome, { %s } end"
+  matches(told({ evaluate = evaluate:format "items = { a = 5 }" }), "evaluate's second value%.items%.a: not a mapping")
+  matches(told({ evaluate = evaluate:format 'metrics = { a = "x" }' }), "evaluate's second value%.metrics%.a: not a number")
+  matches(told({ init = 'function(lab) lab.thresholds = "x" end' }), "lab%.thresholds: not a list")
+  matches(told({ init = 'function(lab) lab.thresholds = { "a" } end' }), "lab%.thresholds%[1%]: not a number")
+end)
+
 test("operators that a world does not know, and crossover and migration of one parent, are counted", function()
   for _, name in ipairs { "onemax", "sphere", "kmodule", "proposer:crash=0", "nk:n=8,k=2", "leadingones:n=9" } do
     for workers = 1, 3, 2 do
