@@ -34,10 +34,13 @@ function gepa.init(run)
   memory.due, memory.merged, memory.found, memory.tried = 0, 0, false, {}
 end
 
--- The values of a measured candidate by item.
+-- The values of a measured candidate by item; a fitness gives each item one score.
 local function by_item(run, candidate)
-  local values = {}
-  for item, metrics in pairs(candidate.items or none) do values[item] = metrics[run.metric.name] end
+  local values, name = {}, run.metric.name
+  for item, found in pairs(candidate.items or none) do
+    if type(found) == "table" then found = found[name] end
+    values[item] = found
+  end
   return next(values) and values or { [""] = candidate.value }
 end
 

@@ -86,7 +86,7 @@
 ---@field retained number? the better value a kept tie inherited
 ---@field metrics table<string, number> all of them
 ---@field samples number[]
----@field items table<string, table<string, number>>? by test case
+---@field items table<string, table<string, number>|number>? by test case; of a fitness a score for each
 ---@field stage integer?
 ---The stage at which it was stopped, or after which it failed, and what it measured there. A baseline that reached its
 ---value below a threshold has both. run.metric:standing ranks by it.
