@@ -29,12 +29,11 @@ enum { LIMIT_S = 30, FDS = 256 };
 
 static const char *const mode_names[] = {"libc", "lua", "collect"};
 
-static const luaL_Reg modules[] = {{"apsis.wait", luaopen_apsis_wait}, {"apsis.process", luaopen_apsis_process},
-    {"apsis.git", luaopen_apsis_git}, {"apsis.metric", luaopen_apsis_metric}, {"apsis.state", luaopen_apsis_state},
-    {"apsis.fs", luaopen_apsis_fs}, {"apsis.json", luaopen_apsis_json}, {"apsis.yaml", luaopen_apsis_yaml},
-    {"apsis.regex", luaopen_apsis_regex}, {"apsis.text", luaopen_apsis_text}, {"apsis.random", luaopen_apsis_random},
-    {"apsis.http", luaopen_apsis_http}, {"apsis.worktree", luaopen_apsis_worktree},
-    {"apsis.server", luaopen_apsis_server}, {NULL, NULL}};
+static const luaL_Reg modules[] = {
+#define MODULE(name) {"apsis." #name, luaopen_apsis_##name},
+    AP_PRIMITIVES(MODULE)
+#undef MODULE
+        {NULL, NULL}};
 
 /* What a child tells, in memory that it shares. */
 struct told {
