@@ -68,6 +68,8 @@ apsis report --card card.gif
 like "name" "$code:$err" "^2:.*--card: card.gif does not end in .svg or .png"
 apsis report --animated moving.png
 like "name" "$code:$err" "^2:.*--animated: moving.png does not end in .svg"
+apsis report --svg run.svg
+like "no file" "$code:$err" "^2:.*--svg takes no file: name it with --out run.svg"
 apsis report --card a.svg --json
 is "together" "$code" 2
 apsis report --card "$T/no/such/card.svg"

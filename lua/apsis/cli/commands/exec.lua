@@ -15,6 +15,13 @@ Runs a Lua 5.4 file with apsis.git, apsis.process, apsis.metric, apsis.state, ap
 example: echo 'print("METRIC a=1")' > a.lua && apsis exec a.lua
 ]]
 
+-- For the manual: `run` reads its arguments itself.
+function exec.options(parser)
+  parser:argument("file", "the script"):argname("FILE.lua"):args "?"
+  parser:argument("arguments", "what it finds in `arg` and `...`"):argname("ARGUMENTS"):args "*"
+  parser:flag("-i", "then read Lua from standard input, line by line, and show the values of expressions")
+end
+
 -- Runs a file: the exit code, and whether it came to its end.
 local function run_file(path, arguments)
   local dir = path:match("^(.*)/[^/]*$") or "."

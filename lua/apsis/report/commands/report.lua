@@ -45,6 +45,9 @@ end
 
 -- Why options do not go together; nil if they do.
 local function contradiction(args)
+  if args.svg and (args.dir or ""):find "%.svg$" then
+    return "--svg takes no file: name it with --out " .. show.line(args.dir, 200)
+  end
   if args.json and (args.out or args.svg) then return "--json goes to standard output: leave out --out and --svg" end
   local pictures = args.card or args.animated
   if pictures and (args.json or args.out or args.svg or args.open) then
