@@ -57,7 +57,13 @@ apsis approve c0003
 is "exit code" "$code" 2
 like "what is decided" "$err" "c0003 does not wait for approval: reverted_worse_metric"
 apsis show c0001
-like "show" "$code:$err" "^2:.*c0001 has no line yet: it waits for approval: apsis approve c0001"
+like "show" "$code:$out" "^0:.*outcome: +waits for approval: apsis approve c0001.*better than the best of its time"
+apsis show c0001 --json
+is "as JSON" "$(json outcome):$(json candidate):$(json value)" "waits for approval: apsis approve c0001:c0001:110"
+apsis diff c0001
+line "its patch" "$out" "^[+]110$"
+apsis apply c0001
+like "apply" "$code:$err" "^2:.*c0001 has no line yet: it waits for approval: apsis approve c0001"
 apsis approve c0099
 like "what is not there" "$err" "does not wait for approval"
 end_item

@@ -57,7 +57,7 @@ function question.print(reader, fact, at)
     { "files", changes_text(fact.changes) },
   }
   if given(fact.parent_commit) then
-    print(("  look:    git diff %s %s"):format(fact.parent_commit:sub(1, 10), fact.commit:sub(1, 10)))
+    print(("  look:    apsis diff %s%s"):format(fact.candidate, at))
   end
   print(("  approve: apsis approve %s%s"):format(fact.candidate, at))
   print(("  reject:  apsis approve %s --reject%s"):format(fact.candidate, at))

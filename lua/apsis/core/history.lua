@@ -116,6 +116,9 @@ local function record_at(self, index)
   return record
 end
 
+-- The record of a whole line that is not written yet.
+function History:unwritten(line) return record_of(self, line, self.count) end
+
 -- The whole record of line i (1 is the first line) | nil, why it cannot be read.
 function History:whole(index)
   local record, refused = record_at(self, index)

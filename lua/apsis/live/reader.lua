@@ -4,6 +4,7 @@ local allowance = require "apsis.live.allowance"
 local checkpoint = require "apsis.live.checkpoint"
 local config = require "apsis.project.config"
 local direction = require "apsis.direction"
+local clock = require "apsis.core.clock"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local held = require "apsis.live.held"
@@ -184,8 +185,16 @@ local function run_path(record)
   return ("runs/%04d%s"):format(record.experiment, record.outcome == "baseline" and "_baseline" or "")
 end
 
--- The record of ID: c0042, 42, best, current or baseline. record | nil, message, 2.
-function Reader:find(id)
+-- A candidate that waits for an answer, as a record whose outcome says so.
+local function waiting_record(self, waits)
+  local fields = waits.line
+  fields.timestamp, fields.outcome = clock.iso(waits.since), waits.text
+  return self.history:unwritten(fields)
+end
+
+-- The record of ID: c0042, 42, best, current or baseline. waiting: also one that waits for an answer. record | nil,
+-- message, 2.
+function Reader:find(id, waiting)
   local number = math.tointeger(tonumber(id:match("^c?(%d+)$")))
   local record = named[id] and self.history[id] or number and self.history:get(("c%04d"):format(number))
   if record then
@@ -195,6 +204,7 @@ function Reader:find(id)
   end
   if named[id] then return nil, ("there is no %s yet"):format(id), 2 end
   local waits = number and held.of(self.home, number, self.history)
+  if waits and waiting then return waiting_record(self, waits) end
   if waits then return nil, ("%s has no line yet: it %s"):format(waits.line.candidate, waits.text), 2 end
   local ids = known_ids(self)
   return nil, ("no candidate %q%s; %s: %s; or best, current, baseline"):format(id,

@@ -32,7 +32,7 @@ local function needs_commit(record)
 end
 
 local function records(self, args)
-  local record, message, code = self:find(args.id or "best")
+  local record, message, code = self:find(args.id or "best", true)
   if not record then return nil, message, code end
   local base
   base, message, code = base_of(self, args, record)

@@ -75,17 +75,18 @@ local function log_tail(path)
   return table.concat(lines, "\n", math.max(1, #lines - TAIL_LINES + 1))
 end
 
--- The journal's own line, with its nulls.
+-- The journal's own line, with its nulls; of one that waits for approval the line to be.
 local function whole_line(self, record)
-  return json.decode(self.session.journal:text(self.history:line_of(record.experiment)))
+  local at = self.history:line_of(record.experiment)
+  return at and json.decode(self.session.journal:text(at)) or setmetatable(record, nil)
 end
 
 local function print_json(self, record)
+  local dir, patch, value = self:run_dir(record), patch_stat(self, record), record.value
   local line = assert(whole_line(self, record))
-  local dir, patch = self:run_dir(record), patch_stat(self, record)
   line.directory, line.files = fs.stat(dir) and dir or json.null, json.array(files_of(dir))
   line.patch = patch and json.array(patch) or json.null
-  line.value = record.value or json.null
+  line.value = value or json.null
   print(json.encode(line, { pretty = true }))
   return 0
 end
@@ -289,7 +290,7 @@ function command.run(args)
   if not self then return code, message .. reader.misplaced(args.id) end
   if another then return another(self, args) end
   local record
-  record, message, code = self:find(args.id or "best")
+  record, message, code = self:find(args.id or "best", true)
   if not record then return code, message end
   if args.prompt then return print_prompt(self, record, args.json) end
   if args.json then return print_json(self, record) end
