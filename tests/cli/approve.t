@@ -73,6 +73,8 @@ apsis approve c0002 --reason 'reads well'
 is "exit code" "$code" 0
 is "answer" "$out" "c0002 kept: a person approved it: reads well"
 is "the branch" "$(git rev-parse apsis/tiny)" "$(git rev-parse refs/apsis/tiny/c0002)"
+apsis approve
+line "what can be kept no more" "$out" "^gain: +-8.3 % against the best, c0002: no longer better$"
 apsis approve c0001 --json
 is "decided again" "$(json outcome):$(json answer)" reverted_worse_metric:keep
 like "why" "$(field 1 rollback_reason)" "^110 is not better than the best, 120 .*decided again as c0002 was kept while it waited$"

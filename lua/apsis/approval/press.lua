@@ -9,7 +9,8 @@ local function label_of(view, one, answer, more)
   local fields = one.line
   local share = fields.primary_metric and direction.percent_text(fields.primary_metric, view.history.bar)
   return table.concat { fields.candidate, " = ",
-    fields.primary_metric and ("%.6g"):format(fields.primary_metric) or "?", share and (" (%s)"):format(share) or "",
+    fields.primary_metric and ("%.6g"):format(fields.primary_metric) or "?", share and (" (%s%s)"):format(share,
+      view.reader.metric:better(fields.primary_metric, view.history.bar) and "" or ", no longer better") or "",
     answer and ", answered: " .. (answer:match "^%a+" or "?") or "", more > 0 and (", and %d more"):format(more) or "",
     ": y approves, n rejects, then why: " }
 end
