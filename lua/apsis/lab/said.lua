@@ -1,5 +1,5 @@
--- said: checks what a world's functions say beside genome and value, so that a mistake there is told of its author and
--- not found somewhere in the engine. Called by world.
+-- said: checks the second values of a world's functions (tokens, metrics, items), so that an error names the world's
+-- file and not a place in the engine. Called by world.
 local direction = require "apsis.direction"
 local kind = require "apsis.core.kind"
 
