@@ -73,7 +73,7 @@ report() { # report PASSED NAME [DIAGNOSIS]
     else
         failures=$((failures + 1))
         echo "not ok $count - $2"
-        printf '%s\n' "${3-}" | head -c 4000 | sed 's/^/#   /'
+        printf '%s\n' "${3-}" | head -c 4000 | sed 's/^/#   /' >&2
     fi
 }
 

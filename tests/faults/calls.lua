@@ -102,11 +102,8 @@ local function check(case, place, reference)
   if problem then return "afterwards " .. problem end
   code, output = project.command(dir, env, { apsis, "replay", "--check" }, LIMIT_S)
   if code ~= 0 then return "apsis replay --check: " .. output end
-  for _, path in ipairs { "/logs", "/runs", "/.git/refs/apsis/faults" } do
-    for _, name in ipairs(fs.list(dir .. path) or {}) do
-      if name:find "%.tmp%-" or name:find "%.lock$" then return ("afterwards %s/%s is left"):format(path, name) end
-    end
-  end
+  problem = project.left_problem(dir)
+  return problem and "afterwards " .. problem
 end
 
 -- The cases of a command: each call with each of its errors, or those that were asked for.

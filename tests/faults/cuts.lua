@@ -162,26 +162,10 @@ local function killed_run(place)
   local env = project.environment(place)
   project.make(place .. "/p", env)
   assert(run_at(place, env, { "baseline", "-q" }) == 0)
-  local trial = place .. "-trial"
-  assert(fs.copy_tree(place .. "/p", trial .. "/p"))
-  env.LD_PRELOAD, env.FAULT_LOG = build .. "/faults/shim.so", trial .. "/log"
-  local words = { "run", "-q", "--iterations=" .. EXPERIMENTS }
-  assert(run_at(trial, env, words) == 0)
-  local last
-  for number in assert(fs.read(trial .. "/log")):gmatch "fsync\t(%d+)\tfdatasync\t[^\n]*results.jsonl\n" do last = number end
-  fs.remove_tree(trial)
-  assert(fs.copy_tree(place .. "/p", place .. "/begun"))
-  env.FAULT, env.FAULT_LOG = ("fsync:%d:-1"):format(last - 1), false
-  local text, lines
-  for _ = 1, 10 do -- when a run saves its fold is not always the same
-    assert(run_at(place, env, words) == nil)
-    text, lines = project.lines(place .. "/p")
-    if #lines == EXPERIMENTS then break end
-    fs.remove_tree(place .. "/p")
-    assert(fs.copy_tree(place .. "/begun", place .. "/p"))
-  end
+  env.LD_PRELOAD, env.FAULT, env.FAULT_PATH = build .. "/faults/shim.so", ("write:%d:-1"):format(EXPERIMENTS), "/results.jsonl"
+  assert(run_at(place, env, { "run", "-q", "--iterations=" .. EXPERIMENTS }) == nil)
+  local text, lines = project.lines(place .. "/p")
   assert(#lines == EXPERIMENTS and fs.stat(("%s/p/runs/%04d/proposal.json"):format(place, EXPERIMENTS)))
-  fs.remove_tree(place .. "/begun")
   fs.remove_tree(place .. "/cache")
   return text, assert(fs.read(place .. "/p/logs/state.json"))
 end

@@ -41,7 +41,8 @@ end
 function project.environment(root)
   return { HOME = root .. "/home", XDG_CACHE_HOME = root .. "/cache", XDG_CONFIG_HOME = root .. "/config", APSIS_HOME = false,
     TMPDIR = root, GIT_CONFIG_NOSYSTEM = "1", GIT_AUTHOR_NAME = "faults", GIT_AUTHOR_EMAIL = "faults@localhost",
-    GIT_COMMITTER_NAME = "faults", GIT_COMMITTER_EMAIL = "faults@localhost", LD_PRELOAD = false, FAULT = false, FAULT_LOG = false }
+    GIT_COMMITTER_NAME = "faults", GIT_COMMITTER_EMAIL = "faults@localhost", LD_PRELOAD = false, FAULT = false, FAULT_LOG = false,
+    FAULT_PATH = false }
 end
 
 -- Runs a command in dir: exit code (nil where a signal or the time limit ended it), its output, how it ended.
@@ -154,15 +155,29 @@ local function problem_now(dir, env, lines)
   if code ~= 0 then return "git fsck: " .. output end
 end
 
--- The same. Beside git gc, git fsck may miss a pack that gc has just replaced: what is wrong stays wrong.
-function project.repository_problem(dir, env, lines)
-  local problem
-  for _ = 1, os.getenv "BESIDE_GC" and 10 or 1 do
-    problem = problem_now(dir, env, lines)
-    if not problem then return nil end
+-- nil, or the temporary file or lock that is left.
+local function left_now(dir)
+  for _, path in ipairs { "/logs", "/runs", "/.git/refs/apsis/faults" } do
+    for _, name in ipairs(fs.list(dir .. path) or {}) do
+      if name:find "%.tmp%-" or name:find "%.lock$" then return ("%s/%s is left"):format(path, name) end
+    end
   end
-  return problem
 end
+
+-- Beside git gc a check may meet gc at work: fsck misses a pack that gc has just replaced, a ref's lock is gc's. What is wrong stays wrong.
+local function lasting(check)
+  return function(...)
+    local problem
+    for _ = 1, os.getenv "BESIDE_GC" and 10 or 1 do
+      problem = check(...)
+      if not problem then return nil end
+      process.run { argv = { "sleep", "0.1" } }
+    end
+    return problem
+  end
+end
+
+project.repository_problem, project.left_problem = lasting(problem_now), lasting(left_now)
 
 -- Runs main in a folder of its own, and ends the program: 0 where it says that all held.
 function project.finish(root, main)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* shim: preloaded into apsis, it counts the calls by which a program touches the system, and makes one of them fail.
  * FAULT=KIND:NUMBER:ERRNO fails the NUMBER-th call of that kind once (ERRNO 0: a write of half the bytes; -1: the program
- * is killed); FAULT_LOG=FILE gets a line for each call, or for the one that failed. It takes itself out of the
- * environment, so that commands run without it. Calls that libc makes within itself (a stream's own write) are seen at
- * the stream's function. Used by calls.lua and cuts.lua. */
+ * is killed); with FAULT_PATH=END only the calls on files whose path ends so count. FAULT_LOG=FILE gets a line for each
+ * call, or for the one that failed. It takes itself out of the environment, so that commands run without it. Calls that
+ * libc makes within itself (a stream's own write) are seen at the stream's function. Used by calls.lua and cuts.lua. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -32,6 +32,7 @@ static struct {
     bool on;
     int log, wanted, errnum;
     long number, count[KINDS];
+    char end[64];
 } shim = {.log = -1, .wanted = -1};
 
 /* Straight to the kernel: the shim's own calls count for nothing. */
@@ -45,8 +46,9 @@ static long system_call(long number, long a, long b, long c, long d)
 
 __attribute__((constructor)) static void begin(void)
 {
-    const char *what = getenv("FAULT"), *log = getenv("FAULT_LOG");
+    const char *what = getenv("FAULT"), *log = getenv("FAULT_LOG"), *end = getenv("FAULT_PATH");
     char kind[16];
+    snprintf(shim.end, sizeof shim.end, "%s", end != NULL ? end : "");
     if (log != NULL)
         shim.log = (int)system_call(
             SYS_openat, AT_FDCWD, (long)log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
@@ -63,27 +65,43 @@ __attribute__((constructor)) static void begin(void)
     unsetenv("LD_PRELOAD");
     unsetenv("FAULT");
     unsetenv("FAULT_LOG");
+    unsetenv("FAULT_PATH");
+}
+
+/* The file of a call: its path, or that of its descriptor, in name. */
+static const char *file_of(int fd, const char *path, char name[static 4096])
+{
+    if (path != NULL || fd < 0)
+        return path != NULL ? path : "";
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    long length = system_call(SYS_readlinkat, AT_FDCWD, (long)link, (long)name, 4095);
+    name[length > 0 ? length : 0] = '\0';
+    return name;
 }
 
 static void note(enum kind kind, const char *call, int fd, const char *path)
 {
-    char name[4096] = "", line[5000];
-    if (path == NULL && fd >= 0) {
-        char link[64];
-        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-        long length = system_call(SYS_readlinkat, AT_FDCWD, (long)link, (long)name, sizeof name - 1);
-        name[length > 0 ? length : 0] = '\0';
-        path = name;
-    }
+    char name[4096], line[5000];
     int length =
-        snprintf(line, sizeof line, "%s\t%ld\t%s\t%s\n", names[kind], shim.count[kind], call, path != NULL ? path : "");
+        snprintf(line, sizeof line, "%s\t%ld\t%s\t%s\n", names[kind], shim.count[kind], call, file_of(fd, path, name));
     system_call(SYS_write, shim.log, (long)line, length, 0);
+}
+
+static bool counted(int fd, const char *path)
+{
+    char name[4096];
+    size_t end = strlen(shim.end);
+    if (end == 0)
+        return true;
+    path = file_of(fd, path, name);
+    return strlen(path) >= end && strcmp(path + strlen(path) - end, shim.end) == 0;
 }
 
 /* Counts a call. Whether it is to fail; errno is set then, unless it is to be short. */
 static bool fails(enum kind kind, const char *call, int fd, const char *path)
 {
-    if (!shim.on)
+    if (!shim.on || !counted(fd, path))
         return false;
     bool hit = ++shim.count[kind] == shim.number && shim.wanted == (int)kind;
     int saved = errno;
