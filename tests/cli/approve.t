@@ -34,6 +34,7 @@ line "the end" "$out" "^c0001, c0002 wait for approval: apsis approve$"
 apsis status
 line "status" "$out" "^approval: +c0001, c0002 wait for approval: apsis approve$"
 line "best" "$out" "^best: +c0000 = 100"
+line "what waits was made" "$out" "^budget: +1 of 3 iterations \(2 reserved, 0 left\)$"
 apsis status --json
 is "as JSON" "$(json approval.2.candidate):$(json approval.2.value):$(json best.candidate)" c0002:120:c0000
 ok "the branch stays" test "$(git rev-parse -q --verify apsis/tiny || git rev-parse HEAD)" = "$(git rev-parse HEAD)"

@@ -121,26 +121,36 @@ is "as JSON" "$(json held.1):$(json held.2):$(json experiments)" c0001:c0002:0
 is "waiting" "$(waiting)" "c0001.json c0002.json "
 end_item
 
-item "a key in watch asks about the first; an answer can be changed until the next run takes it"
+item "a key in watch lists what waits and asks about one; an answer can be changed until the next run takes it"
 export TMUX_TMPDIR=$T LC_ALL=C.UTF-8 TERM=xterm-256color
 unset TMUX
 at_end+=("tmux -L approve kill-server 2>/dev/null")
 tmux -L approve -f /dev/null new-session -d -x 80 -y 24 "$APSIS watch"
 shows() { tmux -L approve capture-pane -p | grep -Eq -e "$1"; }
+press() { tmux -L approve send-keys "$@"; }
 wait_for "what waits" shows "approval +c0001, c0002 wait for approval"
-tmux -L approve send-keys a
-wait_for "the question" shows "c0001 = 1.*and 1 more: y approves, n rejects, then why: _"
-tmux -L approve send-keys y Enter
+press a
+wait_for "the list" shows "^> c0001 +1 "
+press a
+wait_for "the question" shows "c0001 = 1.*: y approves, n rejects, then why: _"
+press y Enter
 wait_for "the answer" shows "c0001 is approved; the next run takes that up"
-tmux -L approve send-keys a
-wait_for "the next" shows "c0002 = 2: y approves"
-tmux -L approve send-keys "n" Enter
+wait_for "the next is first" shows "^> c0002"
+press Enter
+wait_for "its diff" shows "^c0002 .*\[diff\]"
+press a
+wait_for "the next" shows "c0002 = 2.*: y approves"
+press "n" Enter
 wait_for "its answer" shows "c0002 is rejected"
-tmux -L approve send-keys a
-wait_for "the first again" shows "c0001 = 1.*answered: keep, and 1 more: y approves"
-tmux -L approve send-keys "n too small" Enter
+press Escape
+wait_for "the first again" shows "^> c0001 .* keep"
+press a
+wait_for "with its answer" shows "c0001 = 1.*answered: keep: y approves"
+press "n too small" Enter
 wait_for "the other answer" shows "c0001 is rejected"
-tmux -L approve send-keys q
+press q
+wait_for "the first page" shows "in flight|trust"
+press q
 is "the files" "$(cat .apsis/held/c0001.answer):$(cat .apsis/held/c0002.answer)" "reject too small:reject "
 apsis run --iterations 1 -q
 is "the line" "$(field 1 rollback_reason)" "a person rejected it: too small"

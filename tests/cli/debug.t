@@ -136,7 +136,7 @@ line "options" "$out" '^\{ patience = '
 line "no such experiment" "$out" '^no experiment 99 is in the journal$'
 line "not below 0" "$out" '^g N: N is the number'
 line "c has no number" "$out" '^c takes nothing'
-line "whose run it is" "$out" '^hillclimb planned this run, and you look at it with mine\.lua'
+line "whose run it is" "$out" '^experiment 1 was planned by hillclimb, and you look at it with mine\.lua'
 end_item
 
 printf 'return { accept = function(run, candidate) print(candidate.id) return candidate.none.field end }\n' >raises.lua

@@ -52,8 +52,8 @@ function room.status_rows(reader, _, rows)
 end
 
 function room.watch_keys()
-  return { { key = "a", help = "approve or reject what waits for it: as `apsis approve`",
-    press = function(app) require("apsis.approval.press")(app) end } }
+  return { { key = "a", help = "what waits for approval; there, and on its candidate: approve or reject it",
+    press = function(app) require("apsis.approval.page").press(app) end } }
 end
 
 return room

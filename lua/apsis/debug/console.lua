@@ -62,8 +62,8 @@ local function go(self, goal)
   local planner = self.walk.planner
   if planner and not self.warned then
     self.warned = true
-    self.show:note(("%s planned this run, and you look at it with %s: --strategy names another"):format(
-      tables.line(planner), tables.line(self.walk.strategy.name)))
+    self.show:note(("experiment %d was planned by %s, and you look at it with %s: --strategy names another"):format(
+      planner[2], tables.line(planner[1]), tables.line(self.walk.strategy.name)))
   end
   if self.reached and self.goal.finish then return self.goal.finish() end
   return self.reached

@@ -51,7 +51,7 @@ end
 -- A line that was folded is a step, too: experiments end there, also those that no hook decided.
 local function at_line(self, record)
   local planner = record.outcome ~= "baseline" and record.strategy
-  if planner and planner ~= self.strategy.name then self.planner = self.planner or planner end
+  if planner and planner ~= self.strategy.name then self.planner = self.planner or { planner, record.experiment } end
   local run = self.engine:view(record.experiment, 0).face
   local step = begin(self, self.strategy, "line", nil, run, record)
   step.recorded = recorded_otherwise(self, record)
@@ -68,7 +68,7 @@ local function nothing() end
 
 -- new(held, open): held: redecide's walk; open(prepare) -> engine, or nil, message: with the strategy loaded. A walk |
 -- nil, message. Its `between` is called before the first step and after each line; highest: the newest experiment;
--- planner: the strategy that planned the run, if it was another.
+-- planner: { name, experiment } of the first experiment that another strategy planned; nil if there was none.
 function walk.new(held, open)
   local self = setmetatable({ held = held, count = 0, highest = -1, early = {}, interrupts = wait.interrupts(),
     between = nothing }, Walk)

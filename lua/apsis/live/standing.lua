@@ -2,6 +2,7 @@
 local branch = require "apsis.live.branch"
 local budget = require "apsis.core.budget"
 local fs = require "apsis.fs"
+local held = require "apsis.live.held"
 local json = require "apsis.json"
 local lock = require "apsis.live.lock"
 local moved = require "apsis.live.moved"
@@ -14,16 +15,21 @@ local function brief(record)
   return record and { candidate = record.id, value = record.value or json.null, commit = record.commit } or json.null
 end
 
--- The reserved budget: a running loop's own number; of an interrupted one what its experiments in flight had spent,
--- which counts when they are restarted.
-local function reserve(held, last, running)
+-- The reserved budget: a running loop's own number; of one that does not run, what its experiments in flight had spent,
+-- which counts when they are restarted, and the candidates that wait for an answer.
+local function reserve(self, spent, running)
+  local last = self.last
   local reserved = running and type(last.reserved) == "table" and last.reserved or {}
   for kind, amount in pairs(reserved) do
-    if type(amount) == "number" then held:reserve(kind, amount) end
+    if type(amount) == "number" then spent:reserve(kind, amount) end
   end
-  for _, slot in ipairs(not running and type(last.slots) == "table" and last.slots or {}) do
-    if type(slot.tokens) == "number" then held:reserve("tokens", slot.tokens) end
-    if type(slot.cost) == "number" then held:reserve("usd", slot.cost) end
+  if running then return end
+  for _, slot in ipairs(type(last.slots) == "table" and last.slots or {}) do
+    if type(slot.tokens) == "number" then spent:reserve("tokens", slot.tokens) end
+    if type(slot.cost) == "number" then spent:reserve("usd", slot.cost) end
+  end
+  for _, one in ipairs(held.waiting(self.home, self.history)) do
+    if one.run == self.history.run then spent:reserve("iterations", 1) end
   end
 end
 
@@ -39,9 +45,9 @@ local function budget_of(self, running)
   local history, last = self.history, self.last
   local limits = type(last.limits) == "table" and next(last.limits) and last.limits or self.manifest.budget
   if last.run and last.run > history.run then history:begin(last.run) end
-  local held = budget.new(limits, history, function() return last.elapsed_s or 0 end)
-  reserve(held, last, running)
-  local view = held:table()
+  local spent = budget.new(limits, history, function() return last.elapsed_s or 0 end)
+  reserve(self, spent, running)
+  local view = spent:table()
   for kind, amount in pairs(last.before or {}) do
     if view[kind] then view[kind].before = amount end
   end

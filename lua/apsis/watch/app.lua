@@ -40,7 +40,8 @@ end
 -- Shows a page above the others.
 function App:open(page) table.insert(self.above, page) end
 
-local function page_of(self) return self.above[#self.above] or self.pages[self.place] end
+-- The page that is seen.
+function App:front() return self.above[#self.above] or self.pages[self.place] end
 
 -- Shows a text in the last row until the next key.
 function App:say(text) self.said = text end
@@ -74,7 +75,7 @@ function App:draw()
   local shape = width * 1000 + height
   if not self.stale and shape == self.shape then return true end
   self.stale, self.shape = false, shape
-  local rows = page_of(self).rows(page_of(self), self, width, height - 2)
+  local rows = self:front():rows(self, width, height - 2)
   rows = table.move(rows, 1, math.min(#rows, height - 2), 2, { title_row(self, width) })
   rows[height] = last_row(self)
   for at = 1, height do rows[at] = rows[at] or "" end
@@ -116,7 +117,7 @@ end
 
 local actions = {
   q = back,
-  ["?"] = function(self) if page_of(self) ~= help then self:open(help) end end,
+  ["?"] = function(self) if self:front() ~= help then self:open(help) end end,
   ["ctrl-l"] = function(self) self.screen:forget() end,
   p = function(self) command(self, self.view.facts.paused and "resume" or "pause", {}) end,
   d = direct,
@@ -138,7 +139,7 @@ function App:key(key)
   self.said, self.stale = nil, true
   if key == "ctrl-c" then self.quit = true
   elseif self.asked then ask_key(self, key)
-  elseif page_of(self).key(page_of(self), key, self) then return
+  elseif self:front():key(key, self) then return
   elseif actions[key] then actions[key](self)
   elseif self.pages[tonumber(key)] then self.place, self.above = tonumber(key), {} end
 end
