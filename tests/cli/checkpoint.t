@@ -153,7 +153,8 @@ STRATEGY=hillclimb new_project going
 apsis baseline
 "$APSIS" run -q --workers 1 >/dev/null 2>&1 </dev/null &
 run=$!
-for _ in $(seq 3000); do [ -e "$T/waits" ] && grep -qs '"experiment": *5' .apsis/state.json && break; sleep 0.1; done
+wait_for "the fifth is asked" test -e "$T/waits"
+wait_for "it is noted" grep -qs '"experiment": *5' logs/state.json
 is "lines meanwhile" "$(lines)" 5
 same "while it goes on"
 lie
