@@ -204,6 +204,26 @@ is "one line, measured once" "$(outcomes):$(field 1 measurements)" "baseline kep
 is "verified once" "$(grep -c METRIC runs/0001/verifier.log)" 1
 end_item
 
+AGENT_SEC=60 agent <<END
+echo 120 >value.txt
+until [ -e "$T/watched" ]; do sleep 0.05; done
+END
+EXTRA="approval: ask" new_project plain
+apsis baseline
+item "watch --plain says so when a candidate begins to wait"
+"$APSIS" run --workers 1 -q >/dev/null 2>&1 &
+run=$!
+wait_for "the run" grep -qs '"experiment": *1' logs/state.json
+"$APSIS" watch --plain >"$T/plain.out" &
+wait_for "its start" grep -q "^in flight: 1 " "$T/plain.out"
+no_line "nothing waits" "$(cat "$T/plain.out")" "^approval"
+touch "$T/watched"
+wait_for "what waits" grep -q "^approval: c0001 waits for approval: apsis approve c0001$" "$T/plain.out"
+kill -INT $run
+wait $run $!
+unset PROVIDER
+end_item
+
 PROVIDER='' EXTRA="approval: ask" scores driven
 item "what was submitted waits, too; its agent learns that only a person decides"
 echo 120 >value.txt

@@ -58,7 +58,8 @@ local function more_rows(view, rows)
   return more
 end
 
--- What is known of the run, each in a row: { label, text, colour }; --plain prints the same.
+-- What is known of the run, each in a row: { label, text, colour }; and from which row on rooms added to it. --plain
+-- prints the same.
 function now.facts(view)
   local facts, unit = view.facts, view.reader.manifest.metric.unit
   local rows = {
@@ -73,7 +74,8 @@ function now.facts(view)
     if rows[index][2] then list[#list + 1] = rows[index] end
   end
   local more = more_rows(view, list)
-  return table.move(more, 1, #more, #list + 1, list)
+  local own = #list
+  return table.move(more, 1, #more, own + 1, list), own + 1
 end
 
 -- What one experiment in flight does, in a line.

@@ -1,5 +1,5 @@
 -- plain: the same as lines of text, for a screen reader, a log or a pipe: the facts, and then each experiment as it
--- ends, until the run does.
+-- ends and what rooms tell of as it changes, until the run does.
 local journal = require "apsis.watch.journal"
 local now = require "apsis.watch.now"
 local safe = require "apsis.project.plain"
@@ -25,13 +25,26 @@ local function print_facts(view)
   return true
 end
 
+-- Prints what rooms tell of, such as what waits for approval, where that is not what was said of it; nil if nobody reads
+-- any more.
+local function print_changed(view, said)
+  local facts, first = now.facts(view)
+  for place = first, #facts do
+    local label, text = facts[place][1], facts[place][2]
+    if said[label] ~= text and not say(("%s: %s"):format(label, text)) then return nil end
+    said[label] = text
+  end
+  return true
+end
+
 -- Prints the experiments that ended since, and the facts when the run has; nil if nobody reads any more.
-local function print_new(view, at)
+local function print_new(view, at, said)
   for index = at + 1, view.history.count do
     local line = journal.line(view.history:at(index), view.home):gsub("^ +", ""):gsub("  +", "  ")
     if not say(line) then return nil end
   end
-  return view.facts.running or print_facts(view)
+  if not view.facts.running then return print_facts(view) end
+  return print_changed(view, said)
 end
 
 -- true | nil, message, code.
@@ -39,13 +52,14 @@ function plain.follow(view)
   local ok, message, code = wait.trap()
   if not ok then return nil, message, code end
   while view:read(1) do end
-  local read = print_facts(view)
+  local read, said = print_facts(view), {}
+  for _, fact in ipairs(now.facts(view)) do said[fact[1]] = fact[2] end
   while read and view.facts.running do
     local at = view.history.count
     if not wait.sleep(FOLLOW_S) then return nil, nil, 130 end
     ok, message, code = view:follow()
     if ok == nil then return nil, message, code end
-    read = print_new(view, at)
+    read = print_new(view, at, said)
   end
   return true
 end
