@@ -40,6 +40,9 @@ before     = $(firstword $(subst =, ,$1))
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
+# What is built at once, if make was given no -j of its own; JOBS tests run at once.
+AT_ONCE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(or $(JOBS),$(shell nproc)))
+
 .PHONY: all deps deps-test demo clean-demo hall lab lab-noise lab-verdicts lab-race lab-best-of-k test attacks \
     test-agents test-slurm test-slurm-kills bench-slurm doc-test check check-rooms asan asan-unit valgrind \
     valgrind-cli torture faults mutants soak bench compare-openevolve try-exports fuzz install uninstall deb bundle \
@@ -47,7 +50,7 @@ CC_LINE = $(if $(V),,@echo "  cc  $<")
 .DEFAULT_GOAL := all
 
 all: deps
-	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis
 
 help: ## list the targets
 	@grep -hE '^[a-z.-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -168,16 +171,16 @@ $(BUILD)/tests:
 test-programs: $(BUILD)/apsis $(C_TESTS) $(patsubst %,$(BUILD)/tests/replay_%,$(FUZZERS))
 
 test: deps-test ## every test: C, Lua, the built program, case files, examples, attacks on the default sandbox
-	@$(MAKE) --no-print-directory test-programs
-	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) prove -j2 -f --timer --exec tests/run $(C_TESTS) \
+	@$(MAKE) --no-print-directory $(AT_ONCE) test-programs
+	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) prove -j$(or $(JOBS),$(shell nproc)) -f --timer --exec tests/run $(C_TESTS) \
 	    $(patsubst %,$(BUILD)/tests/replay_%,$(FUZZERS)) $(LUA_TESTS) $(PEER_TESTS) $(SHELL_TESTS)
 
 doc-test: deps-test ## run every script that README and docs show, and compare what it prints
-	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis
 	@$(BUILD)/apsis exec tests/docs/doctest.lua $(CURDIR) README.md docs/README.md $(wildcard docs/*/*.md)
 
 attacks: deps-test ## attack every sandbox that works here, and none; a table of the attacks that each stopped
-	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis
 	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) tests/attacks/run $(ATTACKS)
 
 # Coding agents from npm, at the exact versions in tests/agents; their install scripts are not run. Not `npm ci`, which
@@ -186,7 +189,7 @@ AGENTS := $(BUILD)/agents/installed
 
 test-agents: deps-test ## run five coding agents, installed from npm, against stand-ins for their models
 	@.ci/deps agents
-	@$(MAKE) --no-print-directory $(BUILD)/apsis $(AGENTS)
+	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis $(AGENTS)
 	@rm -f $(BUILD)/agents-cells && touch $(BUILD)/agents-cells
 	@APSIS=$(abspath $(BUILD)/apsis) AGENTS=$(abspath $(BUILD)/agents) CELLS=$(abspath $(BUILD)/agents-cells) \
 	    prove -j5 -fo --exec tests/run tests/agents/*.t
@@ -194,17 +197,17 @@ test-agents: deps-test ## run five coding agents, installed from npm, against st
 
 test-slurm: deps-test ## measure on four real Slurm nodes on this machine, as root; five minutes (KILLS=100 AWAY=60: more)
 	@.ci/deps slurm
-	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis
 	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) tests/run tests/cluster/slurm.t
 
 test-slurm-kills: deps-test ## the same while nodes and apsis are killed, for ten minutes (MINUTES=5: fewer)
 	@.ci/deps slurm
-	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis
 	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) MINUTES=$(or $(MINUTES),10) tests/run tests/cluster/kills.t
 
 bench-slurm: deps-test ## what an experiment takes on four real Slurm nodes and here, with 1 to 64 workers
 	@.ci/deps slurm
-	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis
 	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) tests/run tests/cluster/overhead.t
 
 $(AGENTS): tests/agents/package.json tests/agents/package-lock.json
@@ -213,11 +216,11 @@ $(AGENTS): tests/agents/package.json tests/agents/package-lock.json
 	    timeout 600 npm install --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error && touch $(@F)
 
 check: deps-test ## check rooms, headers, stubs against live modules, formatting and lint
-	@$(MAKE) --no-print-directory DEVELOPER=1 $(BUILD)/apsis
+	@$(MAKE) --no-print-directory $(AT_ONCE) DEVELOPER=1 $(BUILD)/apsis
 	@CC="$(CC)" CFLAGS="$(PKG_CFLAGS)" BUILD=$(BUILD) .ci/check
 
 check-rooms: deps-test ## remove each feature room: the rest must build and pass its tests (ROOMS="goals lab")
-	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis
 	@BUILD=$(BUILD) MAKE="$(MAKE)" .ci/check-rooms $(ROOMS)
 
 asan: deps-test ## the tests under AddressSanitizer and UBSan (WHOLE_STACKS=1: full leak stacks, far slower)
@@ -230,19 +233,19 @@ asan-unit: ## the same without the shell tests but three, in a few minutes
 	@$(MAKE) --no-print-directory asan SHELL_TESTS="tests/cases.t $(patsubst %,tests/cli/%.t,bad_journal bad_moment chat)"
 
 valgrind: deps-test ## the C and Lua tests under valgrind
-	@$(MAKE) --no-print-directory test-programs
-	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) VALGRIND=1 prove -j2 --exec tests/run $(C_TESTS) $(LUA_TESTS)
+	@$(MAKE) --no-print-directory $(AT_ONCE) test-programs
+	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) VALGRIND=1 prove -j$(or $(JOBS),$(shell nproc)) --exec tests/run $(C_TESTS) $(LUA_TESTS)
 
 valgrind-cli: deps-test ## the command-line tests under valgrind; takes over an hour
-	@$(MAKE) --no-print-directory $(BUILD)/apsis
-	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) VALGRIND=1 prove -j2 --exec tests/run $(CLI_TESTS)
+	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis
+	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) VALGRIND=1 prove -j$(or $(JOBS),$(shell nproc)) --exec tests/run $(CLI_TESTS)
 
 torture: deps-test ## kill -9 at random moments; nothing may be lost (TORTURE=1000 kills)
-	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis
 	@APSIS=$(abspath $(BUILD)/apsis) tests/torture/torture
 
 faults: deps-test ## every call and allocation fails once, power cuts at every byte; nothing may be lost (FAULTS=20)
-	@$(MAKE) --no-print-directory $(BUILD)/apsis $(addprefix $(BUILD)/faults/,shim.so recorder.so allocations)
+	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis $(addprefix $(BUILD)/faults/,shim.so recorder.so allocations)
 	@APSIS=$(abspath $(BUILD)/apsis) FAULTS="$(FAULTS)" JOBS=$(or $(JOBS),$(shell nproc)) tests/faults/faults
 
 $(BUILD)/faults/%.so: tests/faults/%.c Makefile | $(BUILD)/faults
@@ -259,12 +262,12 @@ $(BUILD)/faults:
 
 # MUTANTS=600 for more, SEED=2 for others.
 mutants: deps-test ## small changes of core and runtime, each of which a test should find; nightly (MUTANTS=60)
-	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis
 	@nice $(BUILD)/apsis exec tests/mutants/mutants.lua $(BUILD) $(or $(MUTANTS),60) $(or $(SEED),1) \
 	    $(or $(JOBS),$(shell nproc))
 
 soak: deps-test ## one long run with crashes, timeouts and kill -9; nothing may be lost or grow (SOAK=100000 WORKERS=8)
-	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis
 	@APSIS=$(abspath $(BUILD)/apsis) tests/soak/soak
 
 # SEEDS, EXPERIMENTS, EXAMPLES, WORKERS and PYTHON change the rest.
@@ -283,7 +286,7 @@ try-exports: all ## the lab's exports, read by IOHanalyzer's and COCO's own code
 	    --coco $(COCO)
 
 bench: deps-test ## print the table of benchmarks, and write build/bench.json
-	@$(MAKE) --no-print-directory $(BUILD)/apsis
+	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis
 	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) tests/bench/bench
 
 fuzz: deps-test ## libFuzzer on every target, SECONDS=60 each, JOBS at a time (TARGETS= for some)
