@@ -40,8 +40,9 @@ before     = $(firstword $(subst =, ,$1))
 Q  := $(if $(V),,@)
 CC_LINE = $(if $(V),,@echo "  cc  $<")
 
-# What is built at once, if make was given no -j of its own; JOBS tests run at once.
+# What is built at once, if make was given no -j of its own; what is tested at once.
 AT_ONCE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(or $(JOBS),$(shell nproc)))
+PROVE   = prove -j$(or $(JOBS),$(shell nproc))
 
 .PHONY: all deps deps-test demo clean-demo hall lab lab-noise lab-verdicts lab-race lab-best-of-k test attacks \
     test-agents test-slurm test-slurm-kills bench-slurm doc-test check check-rooms asan asan-unit valgrind \
@@ -172,7 +173,7 @@ test-programs: $(BUILD)/apsis $(C_TESTS) $(patsubst %,$(BUILD)/tests/replay_%,$(
 
 test: deps-test ## every test: C, Lua, the built program, case files, examples, attacks on the default sandbox
 	@$(MAKE) --no-print-directory $(AT_ONCE) test-programs
-	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) prove -j$(or $(JOBS),$(shell nproc)) -f --timer --exec tests/run $(C_TESTS) \
+	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) $(PROVE) -f --timer --exec tests/run $(C_TESTS) \
 	    $(patsubst %,$(BUILD)/tests/replay_%,$(FUZZERS)) $(LUA_TESTS) $(PEER_TESTS) $(SHELL_TESTS)
 
 doc-test: deps-test ## run every script that README and docs show, and compare what it prints
@@ -234,11 +235,11 @@ asan-unit: ## the same without the shell tests but three, in a few minutes
 
 valgrind: deps-test ## the C and Lua tests under valgrind
 	@$(MAKE) --no-print-directory $(AT_ONCE) test-programs
-	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) VALGRIND=1 prove -j$(or $(JOBS),$(shell nproc)) --exec tests/run $(C_TESTS) $(LUA_TESTS)
+	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) VALGRIND=1 $(PROVE) --exec tests/run $(C_TESTS) $(LUA_TESTS)
 
 valgrind-cli: deps-test ## the command-line tests under valgrind; takes over an hour
 	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis
-	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) VALGRIND=1 prove -j$(or $(JOBS),$(shell nproc)) --exec tests/run $(CLI_TESTS)
+	@APSIS=$(abspath $(BUILD)/apsis) BUILD=$(BUILD) VALGRIND=1 $(PROVE) --exec tests/run $(CLI_TESTS)
 
 torture: deps-test ## kill -9 at random moments; nothing may be lost (TORTURE=1000 kills)
 	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis
