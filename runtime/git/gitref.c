@@ -210,9 +210,12 @@ int ap_gitref_delete(git_repository *repo, const char *name, struct ap_err *err)
     if (check_ref(name, err) != 0)
         return -1;
     git_oid id;
-    int result = ap_gitlib.reference_name_to_id(&id, repo, name);
-    if (result == 0)
-        result = ap_gitlib.reference_remove(repo, name);
+    int result, tries = 0;
+    do {
+        result = ap_gitlib.reference_name_to_id(&id, repo, name);
+        if (result == 0)
+            result = ap_gitlib.reference_remove(repo, name);
+    } while (may_pass(result, tries++));
     return result < 0 ? ap_gitlib_fail(err, result, "%s", name) : 0;
 }
 

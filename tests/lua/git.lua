@@ -270,6 +270,16 @@ test("a ref's lock file is respected, and cleared only when stale", inside(funct
   equal(repo:set_ref("refs/apsis/run/c1", first), true)
 end))
 
+test("a lock that another git holds for a moment is waited for", inside(function(repo, dir)
+  local first = head(dir)
+  for _, lock in ipairs { "refs/apsis/run/c1.lock", "packed-refs.lock" } do
+    assert(repo:set_ref("refs/apsis/run/c1", first))
+    run(dir, "git pack-refs --all; mkdir -p .git/refs/apsis/run")
+    run(dir, ("touch .git/%s; (sleep 0.1; rm .git/%s) >/dev/null 2>&1 &"):format(lock, lock))
+    equal({ repo:delete_ref "refs/apsis/run/c1" }, { true }, lock)
+  end
+end))
+
 test("old locks go in folders of any depth, not behind a link, and nothing else does", inside(function(repo, dir)
   local refs = dir .. "/.git/refs/apsis"
   run(dir, "mkdir -p .git/refs/apsis/a/b/c .git/refs/other; ln -s ../other .git/refs/apsis/link")
