@@ -3,7 +3,6 @@
 local approve = require "apsis.approval.commands.approve"
 local direction = require "apsis.direction"
 local held = require "apsis.live.held"
-local list = require "apsis.watch.list"
 local show = require "apsis.cli.table"
 
 local page = {}
@@ -43,11 +42,12 @@ local function ask(app, one)
   end)
 end
 
-local FORM <const> = "%-7s %-30s %-9s %s"
+local FORM <const> = "%-7s %-18s %-6s %s"
 
-function page.new(view)
+function page.new(app)
+  local view = app.view
   local self = setmetatable({ view = view, name = "approval", waiting = waiting(view) }, Page)
-  self.list = list.new { count = function() return #self.waiting end, row = function(place)
+  self.list = app.new_list { count = function() return #self.waiting end, row = function(place)
     local one = self.waiting[place]
     return FORM:format(one.line.candidate, value_text(view, one.line), one.answered or "",
       show.line(one.line.hypothesis or one.line.description, 200))
@@ -57,7 +57,7 @@ end
 
 function Page:rows(_, width, height)
   self.waiting = waiting(self.view)
-  local rows = { { { "  " .. FORM:format("", "value", "answer", "what; a: answer, Enter: its diff, Esc: back"), "dim" } } }
+  local rows = { { { "  what waits for approval: a answers, Enter shows its diff, Esc goes back", "dim" } } }
   if #self.waiting == 0 then rows[2] = "  nothing waits for approval" end
   return table.move(self.list:rows(width, height - 1), 1, height - 1, 2, rows)
 end
@@ -68,7 +68,7 @@ function Page:key(key, app)
   if key == "a" and one then ask(app, one)
   elseif key == "enter" and one then
     local record, message = self.view.reader:find(one.line.candidate, true)
-    if record then app:open(require("apsis.watch.candidate").new(self.view, record, "diff")) else app:say(message) end
+    if record then app:look_at(record, "diff") else app:say(message) end
   else return false end
   return true
 end
@@ -79,7 +79,7 @@ function page.press(app)
   for _, one in ipairs(waiting(app.view)) do
     if record and one.experiment == record.experiment then return ask(app, one) end
   end
-  if getmetatable(app:front()) ~= Page then app:open(page.new(app.view)) end
+  if getmetatable(app:front()) ~= Page then app:open(page.new(app)) end
 end
 
 return page

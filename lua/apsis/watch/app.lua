@@ -1,11 +1,13 @@
 -- app: the full-screen program: waits for keys and for what a run writes, and draws the page in front. Its actions are
 -- the commands pause, resume and direct, and those that rooms add. Called by the command.
 local columns = require "apsis.cli.columns"
+local candidates = require "apsis.watch.candidate"
 local captured = require "apsis.cli.captured"
 local health = require "apsis.watch.health"
 local help = require "apsis.watch.help"
 local journal = require "apsis.watch.journal"
 local keys = require "apsis.watch.keys"
+local lists = require "apsis.watch.list"
 local now = require "apsis.watch.now"
 local path = require "apsis.watch.path"
 local rooms = require "apsis.core.rooms"
@@ -39,6 +41,12 @@ end
 
 -- Shows a page above the others.
 function App:open(page) table.insert(self.above, page) end
+
+-- Shows the page of a candidate, first of all these of its texts (default "facts").
+function App:look_at(record, first) self:open(candidates.new(self.view, record, first)) end
+
+-- For the pages of rooms.
+App.new_list = lists.new
 
 -- The page that is seen.
 function App:front() return self.above[#self.above] or self.pages[self.place] end

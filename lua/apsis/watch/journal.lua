@@ -117,7 +117,7 @@ function Page:key(key, app)
   local index = index_of(self, self.list.at)
   if key == "enter" and index and index >= 1 then
     local record = self.view.history:at(index)
-    if record.candidate then app:open(require("apsis.watch.candidate").new(self.view, record))
+    if record.candidate then app:look_at(record)
     else app:say "this experiment has no candidate" end
     return true
   elseif key == "/" then

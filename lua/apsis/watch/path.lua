@@ -60,7 +60,7 @@ function Page:key(key, app)
   if self.list:key(key) then return true end
   local step = self.steps[self.list.at]
   if key == "enter" and step then
-    app:open(require("apsis.watch.candidate").new(self.view, step.record, "diff"))
+    app:look_at(step.record, "diff")
     return true
   end
   return false

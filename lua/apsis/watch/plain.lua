@@ -25,8 +25,8 @@ local function print_facts(view)
   return true
 end
 
--- Prints what rooms tell of, such as what waits for approval, where that is not what was said of it; nil if nobody reads
--- any more.
+-- Prints what rooms tell of, such as what waits for approval, where it is not what was said; nil if nobody reads any
+-- more.
 local function print_changed(view, said)
   local facts, first = now.facts(view)
   for place = first, #facts do
