@@ -154,6 +154,12 @@ press q
 is "the files" "$(cat .apsis/held/c0001.answer):$(cat .apsis/held/c0002.answer)" "reject too small:reject "
 apsis run --iterations 1 -q
 is "the line" "$(field 1 rollback_reason)" "a person rejected it: too small"
+apsis reset -f
+tmux -L approve -f /dev/null new-session -d -x 80 -y 24 "$APSIS watch"
+wait_for "the first page" shows "trust"
+press a
+wait_for "nothing waits" shows "^  nothing$"
+press q
 end_item
 
 finish

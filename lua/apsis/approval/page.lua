@@ -58,8 +58,9 @@ end
 function Page:rows(_, width, height)
   self.waiting = waiting(self.view)
   local rows = { { { "  what waits for approval: a answers, Enter shows its diff, Esc goes back", "dim" } } }
-  if #self.waiting == 0 then rows[2] = "  nothing waits for approval" end
-  return table.move(self.list:rows(width, height - 1), 1, height - 1, 2, rows)
+  if #self.waiting == 0 then rows[2] = "  nothing" end
+  local shown = self.list:rows(width, height - 1)
+  return table.move(shown, 1, #shown, 2, rows)
 end
 
 function Page:key(key, app)
