@@ -3,7 +3,7 @@
 
 usage: serve.py APSIS URL FEED: APSIS is the program, URL what it serves from this folder with --control, FEED feed.lua.
 """
-import os, re, socket, subprocess, sys, threading, time, urllib.parse
+import json, os, re, socket, subprocess, sys, threading, time, urllib.parse
 
 from live import Page, chromium
 
@@ -21,6 +21,20 @@ def tell(name, value):
 
 def feed(first, last):
     subprocess.run([APSIS, "exec", FEED, "logs/results.jsonl", str(first), str(last)], check=True)
+
+
+def held(number):
+    """A candidate that waits for approval: the newest that was kept, under another number."""
+    with open("logs/results.jsonl") as lines:
+        line = [one for one in map(json.loads, lines) if one["outcome"] == "kept"][-1]
+    line.update(experiment=number, candidate="c%04d" % number)
+    os.makedirs("runs/%04d" % number)
+    os.makedirs(".apsis/held", exist_ok=True)
+    with open("runs/%04d/proposal.json" % number, "w") as file:
+        json.dump({"now": 1}, file)
+    with open(".apsis/held/c%04d.json" % number, "w") as file:
+        json.dump({"experiment": number, "now": 1, "text": "waits for approval", "since": 1, "started": 1, "run": 1,
+                   "count": 1, "current": "c0000", "line": line}, file)
 
 
 class Proxy(threading.Thread):
@@ -85,6 +99,12 @@ with chromium() as browser:
     one.get("document.querySelector('.now input').value = 'look <b>here</b>'; document.querySelector('.now form button:last-child').click()")
     one.until("document.querySelector('.state').textContent.startsWith('noted')")
     tell("directed", subprocess.run([APSIS, "direct", "--list"], capture_output=True, text=True).stdout.split("  ", 1)[-1].strip())
+    for number in (70, 71):
+        held(number)
+    one.until("document.querySelectorAll('.asks').length === 2")
+    one.get("document.querySelectorAll('.asks')[1].querySelector('button:last-child').click()")
+    one.until("document.querySelectorAll('.asks').length === 1")
+    tell("asked", [one.get("document.querySelector('.asks').textContent"), open(".apsis/held/c0071.answer").read().strip()])
     index = Page(browser, URL + "../")
     index.until("document.querySelector('a[data-key]').focus() || document.activeElement.dataset.key")
     tell("index", index.get("document.querySelector('tbody td:nth-last-child(2)').textContent"))

@@ -42,6 +42,10 @@ like "from a page of another site" "$(ask -X POST -H 'Origin: null' "${url}do/pa
 ok "is not done" test ! -e .apsis/pause
 end_item
 
+item "each candidate that waits for approval has its buttons"
+like "the second is rejected, the first still asked about" "$(found asked)" "^\\['c0070 = .* waits for approval.*approvereject', 'reject'\\]"
+end_item
+
 item "the index of all projects"
 is "a row" "$(found index)" "6040 kept"
 is "it moves, and the focus stays" "$(found 'the index moves')" "[True, 'page1', []]"

@@ -231,26 +231,26 @@ function actions() {
   const pause = el("button", { type: "button" }, "pause");
   const note = el("input", { "aria-label": "note for the next prompts", placeholder: "note for the next prompts",
     size: "28", maxlength: "4000" });
-  const form = el("form", {}, pause, note, el("button", {}, "direct")), question = el("span", {});
-  const answers = [ [ "approve", false ], [ "reject", true ] ].map(([word, reject]) => {
-    const button = el("button", { type: "button" }, word);
-    button.addEventListener("click", () => act("approve", { id: question.dataset.id, reject }));
-    return button;
-  });
-  const asks = el("p", { class: "asks", hidden: "" }, question, ...answers);
+  const form = el("form", {}, pause, note, el("button", {}, "direct")), asks = el("div", {});
+  const asked = one => el("p", { class: "asks" },
+    clean(`${one.id} = ${amount(shown.data, one.value)} waits for approval` + (one.title ? `: ${one.title} ` : " ")),
+    ...[ [ "approve", false ], [ "reject", true ] ].map(([word, reject]) => {
+      const button = el("button", { type: "button" }, word);
+      button.addEventListener("click", () => act("approve", { id: one.id, reject }));
+      return button;
+    }));
   pause.addEventListener("click", () => act(pause.textContent, {}));
   form.addEventListener("submit", async event => {
     event.preventDefault();
     if (note.value.trim() && await act("direct", { message: note.value })) note.value = "";
   });
   bar.append(asks, form);
+  let before;
   return given => {
-    const one = list(given.waiting)[0];
+    const waiting = JSON.stringify(given.waiting);
     setText(pause, given.paused ? "resume" : "pause");
-    asks.hidden = !one;
-    if (!one) return;
-    question.dataset.id = one.id;
-    setText(question, clean(`${one.id} = ${amount(shown.data, one.value)} waits for approval` + (one.title ? `: ${one.title} ` : " ")));
+    if (waiting !== before) asks.replaceChildren(...list(given.waiting).map(asked));
+    before = waiting;
   };
 }
 
