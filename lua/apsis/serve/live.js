@@ -231,7 +231,7 @@ function actions() {
   const pause = el("button", { type: "button" }, "pause");
   const note = el("input", { "aria-label": "note for the next prompts", placeholder: "note for the next prompts",
     size: "28", maxlength: "4000" });
-  const form = el("form", {}, pause, note, el("button", {}, "direct")), asks = el("div", {});
+  const form = el("form", {}, pause, note, el("button", {}, "direct")), asks = el("div", { class: "waiting" });
   const asked = one => el("p", { class: "asks" },
     clean(`${one.id} = ${amount(shown.data, one.value)} waits for approval` + (one.title ? `: ${one.title} ` : " ")),
     ...[ [ "approve", false ], [ "reject", true ] ].map(([word, reject]) => {
