@@ -204,9 +204,10 @@ is "one line, measured once" "$(outcomes):$(field 1 measurements)" "baseline kep
 is "verified once" "$(grep -c METRIC runs/0001/verifier.log)" 1
 end_item
 
-AGENT_SEC=60 agent <<END
+AGENT_SEC=400 agent <<END
 echo 120 >value.txt
 until [ -e "$T/watched" ]; do sleep 0.05; done
+[ "\$APSIS_EXPERIMENT" = 1 ] || sleep 300
 END
 EXTRA="approval: ask" new_project plain
 apsis baseline
@@ -219,7 +220,7 @@ wait_for "its start" grep -q "^in flight: 1 " "$T/plain.out"
 no_line "nothing waits" "$(cat "$T/plain.out")" "^approval"
 touch "$T/watched"
 wait_for "what waits" grep -q "^approval: c0001 waits for approval: apsis approve c0001$" "$T/plain.out"
-kill -INT $run 2>/dev/null
+kill -INT $run
 wait
 unset PROVIDER
 end_item
