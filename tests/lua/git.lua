@@ -62,7 +62,7 @@ test("a partial clone opens, and is known as one", inside(function(_, dir)
   equal(repo:info().partial, true)
 end))
 
-test("what is in a tree and cannot be read is told from what is not there", alone(function(repo, dir)
+test("an object that is missing gets another error than a path that is not there", alone(function(repo, dir)
   local object = run(dir, "git rev-parse HEAD:a"):gsub("^(..)", "%1/")
   run(dir, "rm -f .git/objects/" .. object)
   refused("EGIT", repo:read("HEAD", "a"))
