@@ -31,6 +31,10 @@ sealed closed
 item "no word of the holdout in what providers and evaluators were given, nor in what a run leaves"
 apsis baseline --repeats 1
 is "baseline" "$code" 0
+apsis holdout
+is "nothing to confirm yet" "$code" 3
+like "reason" "$err" "the best is the baseline itself.*apsis run.*--force"
+ok "it is not used up" test ! -e logs/holdout.jsonl
 apsis run --iterations 3 -q
 is "kept" "$code:$(field 3 outcome)" 0:kept
 ok "they looked" grep -q "value.txt" "$SEEN"
@@ -64,6 +68,9 @@ ok "nothing is left" nothing_left
 apsis status
 line "status" "$out" "^holdout: +c0004 = 44, \\+10 % against the baseline's 40, measured once$"
 unlike "not contaminated" "$out" contaminated
+out=$(echo '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"status"}}' | "$APSIS" mcp 2>/dev/null)
+like "an agent that drives" "$out" "best: "
+unlike "is not told" "$out" "holdout"
 apsis status --json
 is "as JSON" "$(json holdout.value):$(json holdout.contaminated)" 44:false
 apsis report --json
@@ -105,7 +112,7 @@ item "what a killed scoring leaves is seen by nobody, and goes with the next run
 sed -i 's/sh secret\/score.sh/sh secret\/score.sh; sleep 300/' manifest.yaml
 commit slow
 apsis baseline --repeats 1
-"$APSIS" holdout >/dev/null 2>&1 </dev/null &
+"$APSIS" holdout --force >/dev/null 2>&1 </dev/null &
 scoring=$!
 wait_for "its files" grep -rqs KESTREL .apsis
 kill -9 $scoring
@@ -139,13 +146,17 @@ commit failing
 apsis holdout
 is "no baseline" "$code" 3
 apsis baseline --repeats 1
-apsis holdout
+apsis holdout --force
 is "exit code" "$code" 5
 like "reason" "$err" "c0000 \(baseline\) has no value on the holdout: holdout: exit 3"
 ok "no record" test ! -e logs/holdout.jsonl
 end_item
 
 item "wrong keys are named with the remedy"
+EXTRA="holdout: {command: 'exit 3', files: ['seald/**']}" write_manifest
+apsis setup
+is "exit code" "$code" 2
+like "a glob that seals nothing" "$out" "holdout: seald/\*\* .*names no file, so it seals nothing: correct the glob"
 unset PROVIDER
 EXTRA="holdout: {files: [x]}" write_manifest
 apsis holdout

@@ -139,6 +139,27 @@ apsis baseline
 is "measurements" "$(field 0 measurements)" 6
 end_item
 
+item "a replay with another strategy is not told what was shown of another best"
+EXTRA='acceptance: {baseline: 6}' new_project shown
+cat >evaluate.sh <<END
+at=\$((\$(cat $T/at) + 1)); echo \$at >$T/at
+echo "METRIC score=\$((\$(cat value.txt) * 100 + at * 7 % 5))"
+END
+echo 'return function(proposal) return { ["value.txt"] = ({ "1\n", "2\n", "3\n" })[proposal.experiment] } end' >propose.lua
+git add -A && git commit -qm noisy
+apsis baseline
+apsis run --iterations 4 -q
+is "recorded" "$(field 1 outcome) $(field 2 outcome) $(field 3 outcome)" "kept kept kept"
+cat >first.lua <<'END'
+return { accept = function(run, candidate)
+  return candidate.experiment > 1 and run.metric:better(candidate, run.best)
+end }
+END
+apsis replay --strategy first.lua
+like "it says so" "$out" "from experiment 2 on it asked twice for what the recording cannot answer \(measurements, or what was shown of another best\); the recorded decision stands there"
+like "and decides by nothing else" "$out" "3 decisions: 2 kept \(recorded 3\), 1 rejected \(recorded 0\); 1 differ"
+end_item
+
 # A project whose metric is the file's first number and whose latency its second.
 guarded() { # guarded NAME GUARDS
     EXTRA="metrics: {ms: {direction: lower}}

@@ -51,6 +51,7 @@ test("what is no proposal is refused, with the place and the reason", function()
 
   for _, case in ipairs {
     { 5, "a proposal must be a table, not number" },
+    { best, "a candidate is no proposal; return { parents = { it } }" },
     { { parent = {} }, 'unknown key "parent" in a proposal; did you mean "parents"?' .. all },
     { { zzzzzzzz = 1 }, 'unknown key "zzzzzzzz" in a proposal' .. all },
     { { parents = {} }, "a proposal needs at least one parent" },

@@ -91,8 +91,8 @@ local function ask_check(found)
 end
 
 local function ask_provider(found)
-  tell(("Who proposes the changes: a coding agent (%s), a command that edits files, or none (whoever calls `apsis "
-    .. "submit`)."):format(table.concat(found.known, ", ")))
+  tell(("Who proposes the changes: a coding agent (%s), a command that edits files, a Lua file (NAME.lua), or none "
+    .. "(whoever calls `apsis submit`)."):format(table.concat(found.known, ", ")))
   return insist("Provider", found.agents[1])
 end
 

@@ -132,13 +132,15 @@ end
 
 local MOST_NAMED = 5
 
--- What to commit, so that the baseline is of what was measured: all that is not committed, if it is little.
+-- What to commit, so that the baseline is of what was measured: all that is not committed, if it is little, but for
+-- what --force has put aside.
 local function to_commit(prefix, uncommitted, written)
   if #uncommitted > MOST_NAMED then return starter.names(written) end
-  local words, folder = {}, prefix == "" and "" or prefix .. "/"
-  for index, path in ipairs(uncommitted) do
+  local words, folder, aside = {}, prefix == "" and "" or prefix .. "/", {}
+  for _, file in ipairs(written) do aside[folder .. file.name .. "~"] = true end
+  for _, path in ipairs(uncommitted) do
     local here = path:sub(1, #folder) == folder
-    words[index] = paths.quoted(here and path:sub(#folder + 1) or ":/" .. path)
+    if not aside[path] then words[#words + 1] = paths.quoted(here and path:sub(#folder + 1) or ":/" .. path) end
   end
   return table.concat(words, " ")
 end
@@ -157,11 +159,11 @@ local function tell_next(args, result, written, prefix, provider)
   print("next:\n  " .. table.concat(steps, "\n  "))
 end
 
--- If the provider's program is not there: why. name: a coding agent's name, or a command.
+-- If the provider's program is not there: why. name: a coding agent's name, a Lua file, or a command.
 local function tell_provider(dir, name)
   if name == "none" then return end
   local program = name:match "^%S+"
-  if program:find("/", 1, true) then
+  if program:find "/" or name:find "^%S+%.lua$" then
     local path = program:sub(1, 1) == "/" and program or path_of(dir, program)
     if not fs.stat(path) then print(("the provider: there is no %s"):format(show.line(program, 200))) end
     return

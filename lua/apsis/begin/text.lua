@@ -33,7 +33,8 @@ function text.manifest(choice, preset)
   if choice.keep then add("  keep: %s # what one command adds and a later one needs", list(choice.keep)) end
   local extractor = choice.regex and (", extractor: {type: stdout_regex, regex: %s}"):format(json.encode(choice.regex))
   add("metric: {name: %s, direction: %s%s}", yaml(choice.metric or "score"), choice.direction, extractor or "")
-  if choice.provider ~= "none" then
+  if choice.provider:find "^%S+%.lua$" then add("provider: {kind: lua, use: %s}", yaml(choice.provider))
+  elseif choice.provider ~= "none" then
     add("provider: {kind: command, %s: %s}", preset and "preset" or "run", yaml(choice.provider))
   end
   add "strategy: adaptive # `apsis strategies` lists the others"

@@ -144,6 +144,7 @@ end
 
 local function check(given, history)
   if type(given) ~= "table" then return nil, "a proposal must be a table, not " .. type(given) end
+  if given.candidate then return nil, "a candidate is no proposal; return { parents = { it } }" end
   local checked, more = copy_checked(given)
   if not checked then return nil, more end
   local parents, message = checked.parents

@@ -37,7 +37,7 @@ local function start(script)
 end
 
 -- run(words, dir, stop): apsis with these words, in dir: { code, out, err } | nil, message; stop() -> true: it is no
--- longer waited for. Called in a task; if that is closed, the child ends.
+-- longer waited for. Called in a task; if that is closed, the child ends. APSIS_DRIVEN tells it that an agent reads on.
 function child.run(words, dir, stop)
   local folder, message = fs.tempdir "apsis-mcp-"
   if not folder then return nil, message end
@@ -45,8 +45,8 @@ function child.run(words, dir, stop)
   local line, at = {}, quoted(folder)
   for index, word in ipairs(words) do line[index] = quoted(word) end
   local ok
-  ok, message = fs.write(folder .. "/run", ("echo $$\nexec </dev/null >%s/out 2>%s/err\ncd %s && exec %s %s\n")
-    :format(at, at, quoted(dir), quoted(host.executable), table.concat(line, " "))) -- sh's own argument has a limit
+  ok, message = fs.write(folder .. "/run", ("echo $$\nexec </dev/null >%s/out 2>%s/err\ncd %s && "
+    .. "APSIS_DRIVEN=1 exec %s %s\n"):format(at, at, quoted(dir), quoted(host.executable), table.concat(line, " "))) -- sh's own argument has a limit
   if not ok then return nil, message end
   local pipe, pid = start(folder .. "/run")
   if not pipe then return nil, pid end

@@ -38,9 +38,10 @@ function room.status(reader, facts)
   facts.holdout = require("apsis.holdout.ledger").facts(reader.home, reader.history)
 end
 
+-- An agent that drives is a provider, and learns no score.
 function room.status_rows(_, facts, rows)
   local found = facts.holdout
-  if not found then return end
+  if not found or os.getenv "APSIS_DRIVEN" then return end
   local index = #rows
   for place, row in ipairs(rows) do if row[1] == "since kept" then index = place end end
   table.insert(rows, index, { "holdout", require("apsis.holdout.ledger").text(found) })

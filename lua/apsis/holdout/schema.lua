@@ -50,7 +50,7 @@ function schema.check(draft)
   local problem = wrong(holdout, draft.value)
   if problem then return draft.say("holdout", problem) end
   for _, glob in ipairs(schema.globs(holdout)) do
-    table.insert(draft.value.files, { path = glob, mode = "hidden" })
+    table.insert(draft.value.files, { path = glob, mode = "hidden", sealed = true })
   end
 end
 

@@ -10,6 +10,9 @@ local export = {}
 
 local DIM = 5 -- worlds have no dimension in common; cocopp shows this one in all its figures
 local PRECISION = 1e-8 -- COCO's: what is left when a function counts as solved
+-- What is left is written a hair smaller: so 0.10000000000000009 has reached 0.1, and 0.1 has reached what a reader
+-- takes for it, which may be 0.09999999999999999 (numpy's power on some processors).
+local HAIR = 1e-12
 local VERSION = "0.3.3" -- IOHprofiler's format from that version on
 
 -- A name that any system takes for a folder.
@@ -36,7 +39,7 @@ end
 local function lines_of(group, record)
   local lines, least = {}, nil
   for _, step in ipairs(runtimes.left(group, record)) do
-    local left = tonumber(("%.14g"):format(step[2])) -- 0.10000000000000009 has reached 0.1
+    local left = step[2] * (1 - HAIR)
     if not least or left < least then
       least = left
       lines[#lines + 1] = { #lines == 0 and 1 or step[1], least }

@@ -106,20 +106,31 @@ local function watch(self, engine)
   past.decide_only(engine, function(id, request) return sample_of(self, id, request) end)
 end
 
+-- Under acceptance, gives a slot whether it was shown to be better. That was shown of the recorded best: once a
+-- decision has differed the recording cannot say it, and a strategy that asks is not answered (a debugger's gets what
+-- was recorded).
+local function give_shown(self, slot, line)
+  if #self.result.decisions.differing == 0 or self.asks_all then
+    slot.confirmed = line.acceptance.verdict == "kept"
+    return
+  end
+  setmetatable(slot, { __index = function(_, key)
+    if key == "confirmed" then self.asked_unknown = true end
+  end })
+end
+
 -- outcome, reason, extra and the slot of a line's candidate, as this strategy decides; nil if it asked for measurements
--- that the recording does not have.
+-- that the recording does not have, or for what it cannot say.
 local function judge(self, line)
   local engine = self.engine
-  engine.seed, self.given = line.seed or engine.seed, {}
+  engine.seed, self.given, self.asked_unknown = line.seed or engine.seed, {}, false
   local slot = open_slot(self, line)
-  if line.acceptance and #self.result.decisions.differing == 0 then -- what was shown was shown of the best of that time
-    slot.confirmed = line.acceptance.verdict == "kept"
-  end
+  if line.acceptance then give_shown(self, slot, line) end
   local ok, outcome, reason, extra = past.with_flying(engine, self.recording:flying(), function()
     return pcall(decide.candidate, engine, slot, slot.candidate, { status = "ok" })
   end)
-  if ok then return outcome, reason, extra, slot end
-  if outcome ~= unanswered then error(outcome, 0) end
+  if ok and not self.asked_unknown then return outcome, reason, extra, slot end
+  if not ok and outcome ~= unanswered then error(outcome, 0) end
   for _, sample in ipairs(self.given) do sample.taken = nil end
   return nil
 end

@@ -60,9 +60,9 @@ local function facts_of(result)
   list[#list + 1] = { #result.halts > 0 and "best of all" or "best",
     ("%s (recorded %s)"):format(best_text(result.best), best_text(result.recorded_best)) }
   list[#list + 1] = { "measures", decisions.unanswered > 0
-    and ("from experiment %d on it asked %s for measurements that the "
-    .. "recording cannot answer; the recorded decision stands there"):format(decisions.first_unanswered,
-    decisions.unanswered == 1 and "once" or decisions.unanswered .. " times") or nil }
+    and ("from experiment %d on it asked %s for what the recording cannot answer (measurements, or what was shown of "
+    .. "another best); the recorded decision stands there"):format(decisions.first_unanswered,
+    ({ "once", "twice" })[decisions.unanswered] or decisions.unanswered .. " times") or nil }
   list[#list + 1] = { "plans", differs and recordings.no_answer(differs.experiment, differs.planned, differs.recorded)
     or ("%s compared, the same parents and operators as recorded"):format(plural(result.plans.compared, "plan")) }
   list[#list + 1] = { "but", otherwise_text(result.plans) }

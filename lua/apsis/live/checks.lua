@@ -220,7 +220,7 @@ local function names_nothing(self, rule)
 end
 
 -- The files by mode, and the rules that name none. A candidate may make a writable file, so this fails only if nothing
--- is writable.
+-- is writable; or if what should be sealed is not there, as what is meant may lie open.
 local function check_files(self)
   local found, lines, absent, writable_absent = by_mode(self), {}, {}, {}
   for _, mode in ipairs { "writable", "hidden", "generated", "read_only" } do
@@ -232,6 +232,10 @@ local function check_files(self)
   end
   for _, rule in ipairs(self.manifest.files) do
     local why = rule.mode ~= "generated" and names_nothing(self, rule)
+    if why and rule.sealed and not why:find "not committed" then
+      return nil, ("%s: holdout: %s names no file, so it seals nothing: correct the glob"):format(
+        self.manifest.where "holdout", why), 2
+    end
     if why then table.insert(rule.mode == "writable" and writable_absent or absent, why) end
   end
   local missing = table.concat(writable_absent, ", ")

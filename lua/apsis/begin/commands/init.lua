@@ -27,7 +27,7 @@ function init.options(parser)
   parser:option("--check", "a command that must succeed before anything is measured; may be repeated"):count "*"
     :argname "COMMAND"
   parser:option("--provider", "who proposes changes: a coding agent's name (claude, codex, gemini, opencode, pi), a "
-    .. "command, or none (whoever calls `apsis submit`)"):argname "NAME"
+    .. "Lua file (NAME.lua), a command, or none (whoever calls `apsis submit`)"):argname "NAME"
   parser:flag("--example", "write a small project that runs at once, instead")
   parser:option("--strategy", "write a strategy and its test, instead"):argname "FILE.lua"
   rooms.call("init_options", parser)

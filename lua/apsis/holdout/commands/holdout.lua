@@ -29,6 +29,10 @@ local function refusal(self, args)
   if not self.history.baseline or not self.history.best then
     return ("there is nothing to score yet: run `apsis baseline%s` first"):format(at), 3
   end
+  if not args.force and self.history.best == self.history.baseline then
+    return ("the best is the baseline itself: there is no improvement to confirm yet, and the holdout is of use once. "
+      .. "`apsis run%s` first; --force scores it all the same"):format(at), 3
+  end
   local last = ledger.last(self.home)
   if last and not args.force then
     return ("the holdout was scored already, on %s: a second score is no longer of unseen data. `apsis status%s` shows "
