@@ -44,9 +44,10 @@ function child.run(words, dir, stop)
   local _ <close> = setmetatable({}, { __close = function() fs.remove_tree(folder) end })
   local line, at = {}, quoted(folder)
   for index, word in ipairs(words) do line[index] = quoted(word) end
+  local script = ("echo $$\nexec </dev/null >%s/out 2>%s/err\ncd %s && APSIS_DRIVEN=1 exec %s %s\n"):format(at, at,
+    quoted(dir), quoted(host.executable), table.concat(line, " "))
   local ok
-  ok, message = fs.write(folder .. "/run", ("echo $$\nexec </dev/null >%s/out 2>%s/err\ncd %s && "
-    .. "APSIS_DRIVEN=1 exec %s %s\n"):format(at, at, quoted(dir), quoted(host.executable), table.concat(line, " "))) -- sh's own argument has a limit
+  ok, message = fs.write(folder .. "/run", script) -- sh's own argument has a limit
   if not ok then return nil, message end
   local pipe, pid = start(folder .. "/run")
   if not pipe then return nil, pid end
