@@ -22,6 +22,7 @@ local listed = {
   ["notify.lua"] = { 1, "on: the user's own commands", "goals" },
   ["anchors.lua"] = { 1, "git packs what is older, without hooks" },
   ["proc.c"] = { 1, "process.run and process.start: they start the cage's program" },
+  ["again.lua"] = { 1, "apsis itself, for a candidate on the screen", "watch" },
   ["queue.lua"] = { 1, "submit, status and cancel of the user's scheduler", "cluster" },
   ["card.lua"] = { 1, "rsvg-convert or chromium draws a picture that apsis made", "report" },
   ["report.lua"] = { 1, "the user's browser, with --open", "report" },

@@ -58,6 +58,7 @@ local function conclude_one(engine, slot, result)
   else
     outcome, reason, extra = decided(engine, slot)
   end
+  if slot.skipped then outcome, reason, extra = "skipped_not_selected", slot.skipped, nil end
   local problem = line.cannot_hold(slot, reason, extra)
   if problem then
     outcome, reason, extra = "skipped_strategy_error", engine.strategy.where .. ": " .. problem, nil

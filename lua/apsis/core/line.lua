@@ -175,7 +175,7 @@ line.outcomes = {
   { "reverted_not_approved", "discard", "a person refused it, or nobody approved it in time" },
   { "skipped_no_change", "discard", "the provider changed nothing" },
   { "skipped_duplicate", "discard", "the same files, or nearly the same, were tried before" },
-  { "skipped_not_selected", "discard", "the strategy chose none of the answers" },
+  { "skipped_not_selected", "discard", "no answer was chosen, the budget was short, or a person skipped it" },
   { "skipped_provider_failure", "crash", "the provider gave no usable answer" },
   { "skipped_verification_crash", "crash", "a check or command failed or timed out, or there was no metric" },
   { "skipped_executor_failure", "crash", "it could not be measured where verifications run, by no fault of its own" },

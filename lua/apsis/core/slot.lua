@@ -29,6 +29,7 @@ slot.fields = {
     "it waits for an answer: { text, since, started, run, count, current, line, answer (when there is one) }" },
   { "run", "number", "hold", "of its plan, if a later run takes it up" },
   { "approval", "table", "hold", "what was answered: { answer, by, reason, asked, answered }" },
+  { "skipped", "string", "skip", "who ended it in flight, and why" },
   { "result", "table", "planner", "how it ended before accept: { outcome, reason, extra }; nil if accept decides" },
   { "ask_prompt", "function", "experiment, gate", "writes the prompt when a provider wants one" },
   { "prompt", "table", "live/world, live/provider", "what the provider was asked" },

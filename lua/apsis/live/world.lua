@@ -180,6 +180,9 @@ function World:before_wait()
   return again and shown and math.min(again, shown) or again or shown
 end
 
+-- Ends the commands of a slot.
+function World:stop(slot) self.here:stop(slot.number) end
+
 function World:save_proposal(slot)
   self:need(self.runs:open(slot))
   local parent = self:candidate(slot.proposal.parents[1])

@@ -1,5 +1,6 @@
 -- app: the full-screen program: waits for keys and for what a run writes, and draws the page in front. Its actions are
 -- the commands pause, resume and direct, and those that rooms add. Called by the command.
+local again = require "apsis.watch.again"
 local columns = require "apsis.cli.columns"
 local candidates = require "apsis.watch.candidate"
 local captured = require "apsis.cli.captured"
@@ -129,6 +130,7 @@ local actions = {
   ["ctrl-l"] = function(self) self.screen:forget() end,
   p = function(self) command(self, self.view.facts.paused and "resume" or "pause", {}) end,
   d = direct,
+  m = again.begin,
   tab = function(self) self.place, self.above = self.place % #self.pages + 1, {} end,
   backtab = function(self) self.place, self.above = (self.place - 2) % #self.pages + 1, {} end,
   esc = function(self) table.remove(self.above) end,
@@ -211,9 +213,10 @@ function App:run()
     local more, message, code = self:follow()
     if more == nil then return nil, message, code end
     if not self:draw() then return true end
-    local done = wait.any({ handle }, more and 0 or TICK_S)
+    local done = wait.any({ handle, self.measuring and self.measuring.handle }, more and 0 or TICK_S)
     if wait.interrupts() > before then return nil, nil, 130 end
-    if done and done[1] then handle = resume(task)
+    if self.measuring then again.finish(self) end
+    if done and done[1] == 1 then handle = resume(task)
     elseif self.rest == "\27" then
       self.rest = ""
       self:key "esc"

@@ -11,6 +11,7 @@ local rows = {
   { "/", "in the journal: show only lines that contain a text; Esc: all again" },
   { "p", "pause the run, or resume it: as `apsis pause` and `apsis resume`" },
   { "d", "leave a note that the next prompts carry: as `apsis direct -m`" },
+  { "m", "on a candidate: measure it once more, as `apsis eval --candidate`; nothing is recorded" },
   { "Esc, q", "back; from the first screens q leaves. Ctrl-C leaves at once. A run goes on without watch" },
 }
 

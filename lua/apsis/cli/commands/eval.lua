@@ -1,4 +1,4 @@
--- eval: scores the project once, outside any loop: HEAD, or with --worktree the files in the working tree. Uses its own
+-- eval: scores the project once, outside any loop: HEAD, the files in the working tree, or a candidate. Uses its own
 -- scratch folder, so it works beside a running loop; writes no journal line and no ref.
 local common = require "apsis.cli.common"
 local copying = require "apsis.live.executor.here.working_tree"
@@ -6,6 +6,7 @@ local fs = require "apsis.fs"
 local json = require "apsis.json"
 local near_miss = require "apsis.live.near_miss"
 local once = require "apsis.live.once"
+local reader = require "apsis.live.reader"
 local rooms = require "apsis.core.rooms"
 local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
@@ -16,7 +17,9 @@ local eval = { place = 60, summary = "score the project once, outside any loop",
 
 function eval.options(parser)
   common.project_argument(parser)
-  parser:flag("--worktree", "score the working tree with its uncommitted changes instead of HEAD")
+  parser:mutex(parser:flag("--worktree", "score the working tree with its uncommitted changes instead of HEAD"),
+    parser:option("--candidate", "measure this candidate once more: c0042, 42, best; nothing is recorded")
+      :argname "ID")
   rooms.call("options", "eval", parser)
   parser:flag("--json", "the measurement as JSON")
 end
@@ -32,9 +35,9 @@ local function baseline_metrics(self)
   return found
 end
 
-local function warn(self, worktree, measurement)
+local function warn(self, args, measurement)
   local _, count = self.world.repo:dirty()
-  if not worktree and count and count > 0 then
+  if not (args.worktree or args.candidate) and count and count > 0 then
     self:say(("%d uncommitted change%s: the score is of HEAD; --worktree includes them"):format(count,
       count > 1 and "s" or ""))
   end
@@ -66,14 +69,17 @@ local function tell(self, args, measurement, parts)
   local metric = self.manifest.metric
   if args.json then
     print(json.encode { metric = metric.name, value = measurement.value or json.null, metrics = measurement.metrics,
-      samples = json.array(measurement.samples or {}), status = measurement.status, commit = self.world.head,
+      samples = json.array(measurement.samples or {}), status = measurement.status,
+      commit = args.record and args.record.commit or self.world.head, candidate = args.record and args.record.id,
+      recorded = args.record and args.record.value,
       reason = measurement.reason or measurement.missing, worktree = args.worktree or false, items = measurement.items,
       components = parts and json.array(parts) or nil, near_misses = json.array(measurement.near_misses) })
     return
   end
   local single = parts and #parts == 1 and parts[1]
   if measurement.value then
-    print(("%s=%s%s"):format(metric.name, show.number(measurement.value), single and about(single) or ""))
+    local recorded = args.record and (" (recorded: %s)"):format(show.number(args.record.value)) or ""
+    print(("%s=%s%s%s"):format(metric.name, show.number(measurement.value), single and about(single) or "", recorded))
   end
   if parts then return tell_components(self, parts) end
   for _, name in ipairs(show.sorted(measurement.metrics)) do
@@ -83,13 +89,25 @@ end
 
 local function finish(self, args, measurement, parts)
   if wait.interrupts() > 0 then return 130, "interrupted" end
-  warn(self, args.worktree, measurement)
+  warn(self, args, measurement)
   tell(self, args, measurement, parts)
   local several = self.manifest.metric.names and not measurement.missing and measurement.status == "ok"
   if not measurement.value and not several then return 5, "no metric: " .. (measurement.reason or measurement.missing
     or measurement.status) end
   if measurement.status ~= "ok" then return 5, measurement.reason end
   return 0
+end
+
+-- The candidate that is meant, and its parent's commit: record, parent | nil, message, exit code.
+local function candidate_of(args)
+  local all, message, code = reader.open(args.dir)
+  if not all then return nil, message, code end
+  local record
+  record, message, code = all:find(args.candidate)
+  if not record then return nil, message, code end
+  if not record.commit then return nil, ("%s has no commit (%s)"):format(record.id, record.outcome), 2 end
+  local parent = all.history:get((record.parents or {})[1])
+  return record, parent and parent.commit
 end
 
 -- The session; a room's options may change what is measured. session | nil, message, code.
@@ -105,7 +123,11 @@ end
 function eval.run(args)
   local self, message, code = configure(args)
   if not self then return code, message end
-  local ok
+  local ok, parent
+  if args.candidate then
+    args.record, parent, code = candidate_of(args)
+    if not args.record then return code, parent end
+  end
   ok, message, code = self:open_world()
   local scratch
   if ok then
@@ -119,8 +141,8 @@ function eval.run(args)
   wait.trap()
   local measurement
   self.world.baseline_metrics = self.world.measurer and baseline_metrics(self) or nil
-  measurement, message, code = once.measure(self.world, scratch,
-    { open_tree = args.worktree and copying.opener(self.world) or nil })
+  measurement, message, code = once.measure(self.world, scratch, { commit = args.record and args.record.commit,
+    parent = parent, open_tree = args.worktree and copying.opener(self.world) or nil })
   if measurement then code, message = finish(self, args, measurement, message) end
   self:close()
   fs.remove_tree(scratch)

@@ -65,12 +65,14 @@ function here.open(world, info)
     home = manifest.home, pool = above, own_pool = root, links = links, private_mb = manifest.limits.tmp_mb,
     disk_reserve_mb = manifest.limits.disk_reserve_mb }
   if not made then return nil, ("%s: sandbox: %s"):format(manifest.where "sandbox", message), 3 end
-  return setmetatable({ world = world, cage = made, pool = pool.new(world.repo, root), lock = lock }, Here)
+  return setmetatable({ world = world, cage = made, pool = pool.new(world.repo, root), lock = lock,
+    running = {}, stopped = {} }, Here)
 end
 
 function Here:elsewhere(root, open_tree)
   self.pool:close()
-  return setmetatable({ world = self.world, cage = self.cage, pool = pool.new(self.world.repo, root, open_tree) }, Here)
+  return setmetatable({ world = self.world, cage = self.cage, pool = pool.new(self.world.repo, root, open_tree),
+    running = self.running, stopped = self.stopped }, Here)
 end
 
 function Here:ready() return true end
@@ -83,6 +85,14 @@ end
 -- Removes the folders that a killed apsis left. Those with an answer that is still to be read stay: spared[path].
 function Here:clear(spared)
   self.pool:sweep(spared)
+end
+
+-- Ends the commands of an experiment, those that run and those to come.
+function Here:stop(number)
+  self.stopped[number] = true
+  for handle, of in pairs(self.running) do
+    if of == number then handle:kill() end
+  end
 end
 
 function Here:close()
@@ -199,11 +209,24 @@ function Place:in_cage(spec, run, write, temporary)
     temporary = temporary or self.temporary, write = write })
 end
 
+-- Runs a command to its end, unless its experiment is stopped before. As process.run.
+local function to_its_end(self, command)
+  local running, number = self.here.running, self.wanted.number
+  local handle <close>, message, code = process.start(self:in_cage(self:spec(command), command.run,
+    { self.scratch, self.wanted.commit and self.root, command.write }))
+  if not handle then return nil, message, code end
+  running[handle] = number
+  if self.here.stopped[number] then handle:kill() end
+  local result
+  result, message, code = handle:wait()
+  running[handle] = nil
+  return result, message, code
+end
+
 function Place:run(command)
   self.unused = nil
   if command.server then return served.run(self, command) end
-  local result, message, code = process.run(self:in_cage(self:spec(command), command.run,
-    { self.scratch, self.wanted.commit and self.root, command.write }))
+  local result, message, code = to_its_end(self, command)
   self.world:need_started(command.name, message, code)
   return result, message
 end

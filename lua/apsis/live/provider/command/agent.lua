@@ -195,7 +195,7 @@ local function with_retries(self, slot, place, text, step)
         env = { GIT_CONFIG_GLOBAL = "/dev/null", GIT_CONFIG_NOSYSTEM = "1" } }
     end
     local run = run_once(self, slot, place, text, step)
-    if not run.failed then return run end
+    if not run.failed or slot.skipped then return run end
     if not waits:over(run.failed) then
       if left == 0 then return run end
       left = left - 1
