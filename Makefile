@@ -188,12 +188,12 @@ attacks: deps-test ## attack every sandbox that works here, and none; a table of
 # refuses a lock file without the programs for other platforms.
 AGENTS := $(BUILD)/agents/installed
 
-test-agents: deps-test ## run five coding agents, installed from npm, against stand-ins for their models
+test-agents: deps-test ## run five coding agents, installed from npm, against stand-ins for their models (ONLY=pi)
 	@.ci/deps agents
 	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis $(AGENTS)
 	@rm -f $(BUILD)/agents-cells && touch $(BUILD)/agents-cells
 	@APSIS=$(abspath $(BUILD)/apsis) AGENTS=$(abspath $(BUILD)/agents) CELLS=$(abspath $(BUILD)/agents-cells) \
-	    prove -j5 -fo --exec tests/run tests/agents/*.t
+	    prove -j5 -fo --exec tests/run $(if $(ONLY),$(ONLY:%=tests/agents/%.t),tests/agents/*.t)
 	@tests/agents/table $(BUILD)/agents-cells
 
 test-slurm: deps-test ## measure on four real Slurm nodes on this machine, as root; five minutes (KILLS=100 AWAY=60: more)
