@@ -489,6 +489,41 @@ exit 3
 END
 end_item
 
+item "what a Lua provider says that an answer took must be possible; so must its texts"
+unset PROVIDER
+new_project amounts
+for about in 'cost = 1/0' 'cost = -100' 'tokens = 1.5' 'tokens = -5' 'tokens = 1e19' 'hypothesis = 1/0'; do
+    echo "return function() return { ['value.txt'] = '1\n' }, { $about } end" >propose.lua
+    git commit -qam "$about"
+    apsis baseline --again --repeats 1
+    apsis run --iterations 1
+    is "$about" "$code:$(field $(($(lines) - 1)) outcome)" 4:skipped_provider_failure
+    like "$about" "$(field $(($(lines) - 1)) rollback_reason)" "propose.lua: ${about%% *} must be .*, not "
+done
+apsis status
+is "status" "$code" 0
+end_item
+
+item "amounts that a command prints and that cannot be are unknown; a journal that has them can be read"
+PROVIDER="provider: {run: [sh, propose.sh], retries: 0, usage: {tokens: 'took ([0-9.]+)', usd: '[$]([0-9.]+)'}}" new_project printed
+for said in "\$$(printf '9%.0s' $(seq 400))" "took 99999999999999999999" "took 12.5"; do
+    echo "echo '$said'; echo \$APSIS_EXPERIMENT >value.txt" >propose.sh
+    git add -A && git commit -qm said
+    apsis baseline --again --repeats 1
+    apsis run --iterations 1 -q
+    is "${said:0:20}" "$code:$(field $(($(lines) - 1)) outcome)" 0:kept
+done
+apsis status
+like "unknown" "$out" "tokens: +unknown"
+sed -i '$s/"tokens":[a-z0-9]*/"tokens":1e300/; $s/"parents":\["[^"]*"/"parents":["\\u001b[31mX\\u202e"/' logs/results.jsonl
+rm -rf .apsis/digests .apsis/fold
+for command in status "show c0003" "watch --plain" log; do
+    apsis $command
+    is "$command" "$code" 0
+    ok "$command: no control character" test -z "$(printf %s "$out" | tr -d '\n\t' | tr -dc '\000-\037')"
+done
+end_item
+
 # What the user would have lost: env.json recorded a model that the agent never heard of.
 item "provider.model reaches the command, and each preset's own option; a kind that takes none refuses it"
 AGENT_EXTRA=', model: small' agent <<'END'

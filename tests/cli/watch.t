@@ -46,7 +46,7 @@ item "a first screen of 80x24: where the run stands, its curve, what there is to
 open 80 24 "'$APSIS' watch"
 sees "the title" '^p: loss, lower is better +finished$'
 sees "the best, as status shows it" "^best +$(printf '%s' "$best" | cut -c1-40 | sed 's/[][().*+]/\\&/g')"
-sees "how they ended" '^done +5 experiments: baseline 1, kept [0-9]'
+sees "how they ended" '^done +5 experiments: kept [0-9]'
 sees "the curve" '[⡇⠉⣀⠤⠒]{5}'
 sees "trust" '^sandbox +auto: '
 sees "noise" '^noise +none in 5 equal measurements$'
@@ -235,7 +235,7 @@ commit several
 apsis watch --plain
 line "the noise" "$out" '^trust, noise: none in 5 equal measurements$'
 open 80 24 "'$APSIS' watch"
-sees "how many are hidden" '^  \.\.\. +5 more of these, which `apsis status` shows$'
+sees "how many are hidden" '^  \.\.\. +4 more of these, which `apsis status` shows$'
 sees "the curve has its place" '^── 12 experiments, best so far'
 open 80 40 "'$APSIS' watch"
 sees "all where there is room" '^  \.\.\. +5 more: apsis best$'

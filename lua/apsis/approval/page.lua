@@ -1,7 +1,6 @@
 -- page: the screen of `apsis watch` with what waits for approval, and its key: it opens the screen; there, and on the
 -- screen of a candidate that waits, it asks about that candidate. What has no answer yet comes first.
 local approve = require "apsis.approval.commands.approve"
-local direction = require "apsis.direction"
 local held = require "apsis.live.held"
 local show = require "apsis.cli.table"
 
@@ -11,12 +10,9 @@ local Page = {}
 Page.__index = Page
 
 -- "118 (+18 %)"
-local function value_text(view, fields)
-  local value, bar = fields.primary_metric, view.history.bar
-  if not value then return "?" end
-  local share = direction.percent_text(value, bar)
-  return ("%.6g%s"):format(value, share and (" (%s%s)"):format(share,
-    view.reader.metric:better(value, bar) and "" or ", no longer better") or "")
+local function value_text(view, one)
+  local value, gain = one.line.primary_metric, held.gain_text(view.reader, one)
+  return value and ("%.6g%s"):format(value, gain and (" (%s)"):format(gain) or "") or "?"
 end
 
 -- What waits; `answered`: the word of an answer that no run has taken up yet.
@@ -32,7 +28,7 @@ end
 
 local function ask(app, one)
   local fields = one.line
-  local label = ("%s = %s%s: y approves, n rejects, then why: "):format(fields.candidate, value_text(app.view, fields),
+  local label = ("%s = %s%s: y approves, n rejects, then why: "):format(fields.candidate, value_text(app.view, one),
     one.answered and ", answered: " .. one.answered or "")
   app:ask(label, function(text)
     local word, reason = text:match "^%s*([yYnN])%a*%s*(.-)%s*$"
@@ -49,7 +45,7 @@ function page.new(app)
   local self = setmetatable({ view = view, name = "approval", waiting = waiting(view) }, Page)
   self.list = app.new_list { count = function() return #self.waiting end, row = function(place)
     local one = self.waiting[place]
-    return FORM:format(one.line.candidate, value_text(view, one.line), one.answered or "",
+    return FORM:format(one.line.candidate, value_text(view, one), one.answered or "",
       show.line(one.line.hypothesis or one.line.description, 200))
   end }
   return self

@@ -33,7 +33,7 @@ function did.APPLY_CHANGE(slot, _, reason)
   local answer = slot.answer
   if not answer then return reason or "no answer" end
   local text = answer.hypothesis or answer.description or answer.plan or answer.text or "the provider answered"
-  return text:match "[^\n]*" .. ((slot.tokens or 0) > 0 and (" (%d tokens)"):format(slot.tokens) or "")
+  return text:match "[^\n]*" .. ((slot.tokens or 0) > 0 and (" (%.0f tokens)"):format(slot.tokens) or "")
 end
 
 function did.COMMIT(slot, _, reason)

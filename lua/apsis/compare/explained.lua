@@ -34,12 +34,14 @@ local function ranges(numbers)
   return table.concat(words, ", ")
 end
 
--- The hunk's place, and its first new line, else its first old one.
+-- The hunk's place, its first new line, else its first old one, and how many it adds and deletes if these are more.
 local function about(piece)
   if not piece.hunk then return pieces.title(piece) end
   local line = piece.text:match "\n(%+[^\n]*%S[^\n]*)" or piece.text:match "\n(%-[^\n]*%S[^\n]*)" or "\n"
-  return ("%s:%d  %s %s"):format(piece.path, math.max(piece.hunk.new_start, 1), line:sub(1, 1),
-    line:sub(2):gsub("^%s+", ""))
+  local added, deleted = select(2, piece.text:gsub("\n%+", "")), select(2, piece.text:gsub("\n%-", ""))
+  local more = math.max(added, deleted) > 1 and (" (+%d -%d)"):format(added, deleted) or ""
+  return ("%s:%d  %s %s%s"):format(piece.path, math.max(piece.hunk.new_start, 1), line:sub(1, 1),
+    line:sub(2):gsub("^%s+", ""):sub(1, 150), more)
 end
 
 -- What a part is about: its first hunk, and how many more.
@@ -106,7 +108,7 @@ local function facts(self, made)
       plural(result.turns, "turn"))
   end
   local before = result.reused > 0 and (", %d more kept from before"):format(result.reused) or ""
-  local took = result.tokens > 0 and (", %d tokens, %.4g USD"):format(result.tokens, result.cost) or ""
+  local took = result.tokens > 0 and (", %.0f tokens, %.4g USD"):format(result.tokens, result.cost) or ""
   say(("measured %s%s%s%s"):format(plural(result.used, "time"), before, took, noise))
   local name = show.line(self.metric.name)
   if result.scale == "ratio" then say(("losses multiply here: shares are of the logarithm of %s"):format(name)) end

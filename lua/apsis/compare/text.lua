@@ -275,7 +275,7 @@ end
 
 -- The result of the measurements.
 function text.bisect(self, made, result)
-  local took = result.tokens > 0 and (", %d tokens, %.4g USD"):format(result.tokens, result.cost) or ""
+  local took = result.tokens > 0 and (", %.0f tokens, %.4g USD"):format(result.tokens, result.cost) or ""
   print(("bisect: %s of at most %d%s"):format(plural(result.measured, "measurement"), result.most, took))
   for _, line in ipairs(step_rows(self, result)) do print("  " .. line) end
   if #result.unrepeated > 0 and #result.targets > 0 then

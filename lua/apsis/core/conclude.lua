@@ -45,8 +45,9 @@ end
 -- The reason of a decision that was made again, as others were kept while the candidate waited for an answer.
 local function reason_again(engine, slot, outcome, reason)
   if outcome == "kept" then return hold.because(slot, reason) end
-  return ("%s; it was approved, and decided again as %s was kept while it waited"):format(
-    reason or decide.reason(engine, outcome, slot.value) or outcome, hold.passed_by(engine, slot))
+  return ("%s; %s, and it was decided again as %s was kept while it waited"):format(
+    reason or decide.reason(engine, outcome, slot.value) or outcome, slot.held.answer.text,
+    hold.passed_by(engine, slot))
 end
 
 -- DECIDE and LOG of one slot: result nil if the decision is still to be made. One that is to wait for an answer is put

@@ -72,7 +72,7 @@ end
 local function ended(self)
   if not self.walk.ended then return false end
   self.show:wrong(self.step.failed and "the strategy failed at this step: r goes back, f loads the file again"
-    or "the journal ends here: r goes back")
+    or "the journal ends here: r goes a step back, g 1 to its beginning")
   return true
 end
 

@@ -1,6 +1,7 @@
 -- held: what waits for an answer from outside the loop: .apsis/held/c0007.json has what the candidate's line will hold,
 -- written before anybody is asked; .apsis/held/c0007.answer is the answer, for the loop to take up. Both go when the
 -- line is written. A file counts if its plan is still there and its line is not. Called by world, rooms and commands.
+local direction = require "apsis.direction"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
 local kind = require "apsis.core.kind"
@@ -41,6 +42,13 @@ function held.waiting(home, history)
   end
   table.sort(list, function(a, b) return a.experiment < b.experiment end)
   return list
+end
+
+-- The gain of what waits over the best of a reader: "+18 %", "-2 %, no longer better"; nil if there is none.
+function held.gain_text(reader, one)
+  local value, bar = one.line.primary_metric, reader.history.bar
+  local share = direction.percent_text(value, bar)
+  return share and share .. (reader.metric:better(value, bar) and "" or ", no longer better")
 end
 
 -- Removes what a killed process left: of experiments that have their lines, and temporary files. For who holds the

@@ -1,11 +1,12 @@
 -- plain: a text of somebody else's, safe for a terminal: what would control it becomes "?". Newlines and tabs stay.
 local plain = {}
 
--- Marks that make a terminal show text in another order than it has, as UTF-8; replace(mark) -> what stands instead.
+-- Marks that make a terminal show text in another order than it has, and that end a line, as UTF-8; replace(mark) ->
+-- what stands instead.
 function plain.without_marks(text, replace)
   return (text:gsub("\xE2[\x80\x81][\x80-\xBF]", function(character)
     local code = utf8.codepoint(character)
-    local reorders = code == 0x200E or code == 0x200F or code >= 0x202A and code <= 0x202E
+    local reorders = code == 0x200E or code == 0x200F or code >= 0x2028 and code <= 0x202E
       or code >= 0x2066 and code <= 0x2069
     return reorders and replace(code) or nil
   end):gsub("\xD8\x9C", function() return replace(0x61C) end))

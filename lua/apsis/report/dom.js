@@ -9,9 +9,9 @@ const known = value => typeof value === "number" && Number.isFinite(value);
 // What moves a terminal's cursor or turns the direction of writing.
 const TURNING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-// A name or a title as one line, with a mark for each such character.
+// A name or a title as one line, with a mark for each such character, and for what is piled up on one character.
 function clean(text) {
-  return String(text).replace(TURNING, "\ufffd");
+  return String(text).replace(TURNING, "\ufffd").replace(/(\p{M}{4})\p{M}+/gu, "$1\ufffd");
 }
 
 function fill(node, attributes, children) {

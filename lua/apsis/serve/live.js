@@ -233,9 +233,10 @@ function actions() {
     size: "28", maxlength: "4000" });
   const form = el("form", {}, pause, note, el("button", {}, "direct")), asks = el("div", { class: "waiting" });
   const asked = one => el("p", { class: "asks" },
-    clean(`${one.id} = ${amount(shown.data, one.value)} waits for approval` + (one.title ? `: ${one.title} ` : " ")),
+    clean(`${one.id} = ${amount(shown.data, one.value)}` + (one.gain ? ` (${one.gain})` : "") + " waits for approval" +
+      (one.title ? `: ${one.title} ` : " ")),
     ...[ [ "approve", false ], [ "reject", true ] ].map(([word, reject]) => {
-      const button = el("button", { type: "button" }, word);
+      const button = el("button", { type: "button", "aria-label": `${word} ${one.id}` }, word);
       button.addEventListener("click", () => act("approve", { id: one.id, reject }));
       return button;
     }));

@@ -167,6 +167,7 @@ local function waiting_of(opened)
   for _, one in ipairs(held.waiting(opened.home, opened.history)) do
     if #list < SLOTS and not held.answer(opened.home, one.experiment) then
       list[#list + 1] = { id = one.line.candidate, value = one.line.primary_metric,
+        gain = held.gain_text(opened, one),
         title = type(one.line.hypothesis) == "string" and cut(one.line.hypothesis) or nil }
     end
   end

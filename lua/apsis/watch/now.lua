@@ -12,6 +12,7 @@ local words = require "apsis.cli.words"
 local now = { name = "now" }
 
 local LABEL <const> = 10
+local spare <const> = { gained = true, baseline = true, taken = true } -- rows that are left out for others
 local LEAST_CURVE <const>, MOST_WORKERS <const> = 5, 8
 
 local function given(what) return what ~= nil and what ~= json.null and what or nil end
@@ -21,8 +22,9 @@ local function labelled(label, text, colour)
 end
 
 local function done_text(view)
-  local rate = view:pace()
-  return ("%s: %s%s"):format(words.experiments(view.facts.experiments), words.outcomes(view.facts.outcomes) or "none",
+  local rate, outcomes = view:pace(), {}
+  for name, count in pairs(view.facts.outcomes) do outcomes[name] = name ~= "baseline" and count or nil end
+  return ("%s: %s%s"):format(words.experiments(view.facts.experiments), words.outcomes(outcomes) or "none",
     rate and view.facts.running and "; " .. progress.rate(rate) or "")
 end
 
@@ -34,7 +36,7 @@ end
 
 local function taken_text(view)
   local facts, parts = view.facts, {}
-  parts[1] = words.taken(facts, facts.tokens, "%d tokens")
+  parts[1] = words.taken(facts, facts.tokens, "%.0f tokens")
   local cost = words.taken(facts, facts.cost, "%.4g USD")
   if cost ~= parts[1] then parts[#parts + 1] = cost end -- both unknown
   return #parts > 0 and table.concat(parts, ", ") or nil
@@ -119,13 +121,22 @@ local function rule(text, width)
     "dim" } }
 end
 
+-- As many of the facts as fit: what can be read elsewhere goes first.
+local function fitting(facts, most)
+  local kept, over = {}, #facts - most
+  for _, fact in ipairs(facts) do
+    if over > 0 and spare[fact[1]] then over = over - 1 else kept[#kept + 1] = fact end
+  end
+  return kept
+end
+
 function now.rows(_, app, width, height)
   local view = app.view
   local rows = {}
   local function add(list) table.move(list, 1, #list, #rows + 1, rows) end
   local trust = trust_rows(view)
   local most = math.max(3, height - #trust - math.min(#view.facts.in_flight, MOST_WORKERS) - LEAST_CURVE - 3)
-  local facts = now.facts(view)
+  local facts = fitting(now.facts(view), most)
   for place, fact in ipairs(facts) do
     if place == most and #facts > most then
       rows[place] = labelled("  ...", ("%d more of these, which `apsis status` shows"):format(#facts - most + 1), "dim")

@@ -46,7 +46,15 @@ local function find(self, id)
 end
 
 -- Prints what became of the answer to one; its exit code, message.
-local function tell(args, one, word, record, pid)
+-- "c0003 kept: a person approved it"
+local function tell_line(record)
+  local why = record.rollback_reason or (record.notes or {}).kept_because
+  print(show.wrap(("%s %s%s"):format(record.candidate, record.outcome, why and ": " .. show.line(why, 1000) or ""),
+    show.width(), "  "))
+end
+
+-- others: what was settled with it, by answers that were there and by time.
+local function tell(args, one, word, record, pid, others)
   local id, verb = one.line.candidate, word == "keep" and "approved" or "rejected"
   if args.json then
     print(json.encode { candidate = id, answer = word, outcome = record and record.outcome or json.null,
@@ -56,9 +64,8 @@ local function tell(args, one, word, record, pid)
     print(("%s is %s; %s"):format(id, verb, pid and ("the run of process %d takes that up before it plans again")
       :format(pid) or "the next run takes that up (until then `apsis approve` can still change it)"))
   else
-    local why = record.rollback_reason or (record.notes or {}).kept_because
-    print(show.wrap(("%s %s%s"):format(id, record.outcome, why and ": " .. show.line(why, 1000) or ""), show.width(),
-      "  "))
+    tell_line(record)
+    for _, other in ipairs(others) do tell_line(other) end
   end
   return 0
 end
@@ -87,10 +94,10 @@ function approve.run(args)
   if pid or args.later then return tell(args, one, word, nil, pid) end
   local record
   record, message, code = settle(args.directory, one.experiment)
-  if not record and message then
+  if not record and code then
     return code, ("%s\n%s has its answer; the next run takes it up"):format(message, one.line.candidate)
   end
-  return tell(args, one, word, record or nil, lock.holder(self.home))
+  return tell(args, one, word, record or nil, lock.holder(self.home), record and message)
 end
 
 return approve

@@ -50,8 +50,8 @@ local spare = { 9, 8, 7, 5, 1 } -- columns that a narrow terminal drops: --graph
 local function row_of(line, dir, names)
   local parents = line.proposal and line.proposal.measure or line.parents
   local row = { tostring(line.experiment), line.candidate or "-", line.outcome, show.number(line.primary_metric),
-    show.delta(line.delta), show.marked(line), show.line(line.operator, 16), table.concat(parents or {}, " "),
-    show.lines(line.changed_lines), show.what(line, dir) }
+    show.delta(line.delta), show.marked(line), show.line(line.operator, 16),
+    show.line(table.concat(parents or {}, " ")), show.lines(line.changed_lines), show.what(line, dir) }
   for index, name in ipairs(names) do
     table.insert(row, VALUE + index, show.number((line.secondary_metrics or {})[name]))
   end

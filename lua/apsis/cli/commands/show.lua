@@ -250,7 +250,7 @@ local function print_facts(self, record)
     { "operator", record.operator and show.line(record.operator) }, { "strategy", show.line(record.strategy) },
     { "model", record.model and show.line(record.model) }, { "commit", record.commit and show.line(record.commit) },
     { "changed lines", record.changed_lines },
-    { "tokens", taken(record.tokens, "%d", unknown) },
+    { "tokens", taken(record.tokens, "%.0f", unknown) },
     { "cost", taken(record.cost, "%.4g USD", unknown) },
     { "seconds", record.seconds and ("%.3g"):format(record.seconds) }, { "at", show.line(record.timestamp) },
   }

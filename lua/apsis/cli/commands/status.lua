@@ -29,7 +29,7 @@ local function print_text(self, facts, at)
     { "gained", facts.gain ~= json.null and show.gain(facts.gain, facts.best.candidate) or nil },
     { "since kept", facts.experiments > 0 and words.experiments(facts.since_kept) or nil },
     { "budget", words.budget(facts.budget, facts.run) },
-    { "tokens", words.taken(facts, facts.tokens, "%d") }, { "cost", words.taken(facts, facts.cost, "%.4g USD") },
+    { "tokens", words.taken(facts, facts.tokens, "%.0f") }, { "cost", words.taken(facts, facts.cost, "%.4g USD") },
     { "near misses", near ~= json.null and ("experiment %s, %s"):format(near.experiment, near_miss.at(near, show.line))
       or nil },
     { "branch", facts.branch_left ~= json.null and ("%s is left behind: %s"):format(facts.branch,

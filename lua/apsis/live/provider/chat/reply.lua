@@ -1,5 +1,6 @@
 -- reply: parses one HTTP response of a chat endpoint: an answer, or why there is none and whether a retry may help.
 -- Trusts nothing in it: the server wrote status, headers and body. Never asks, waits or logs. Called by chat.
+local amount = require "apsis.live.provider.shared.amount"
 local editline = require "apsis.edit.line"
 local json = require "apsis.json"
 
@@ -7,7 +8,6 @@ local reply = {}
 
 local LONGEST_ERROR = 300
 local LONGEST_WAIT_S = 300 -- the longest Retry-After that is respected
-local MOST_TOKENS, MOST_USD = 1e9, 1e6 -- of one answer; larger numbers are not believed
 
 -- Statuses that may pass by themselves, like 5xx.
 local passing = { [408] = true, [409] = true, [425] = true, [429] = true }
@@ -82,11 +82,6 @@ local function refusal(response, value, redact, now)
   return made
 end
 
-local function count(value)
-  return type(value) == "number" and value >= 0 and value <= MOST_TOKENS and math.floor(value) == value
-    and value // 1 | 0 or nil
-end
-
 -- A content is a text, or a list of parts of which only texts count.
 local function text_of(content)
   if type(content) == "string" then return content end
@@ -125,9 +120,9 @@ end
 
 local function add_usage(made, value)
   local usage = type(value.usage) == "table" and value.usage or {}
-  made.prompt_tokens, made.completion_tokens = count(usage.prompt_tokens), count(usage.completion_tokens)
-  local cost = usage.cost
-  made.told_cost = type(cost) == "number" and cost >= 0 and cost <= MOST_USD and cost or nil
+  made.prompt_tokens, made.completion_tokens = amount.tokens(usage.prompt_tokens),
+    amount.tokens(usage.completion_tokens)
+  made.told_cost = amount.usd(usage.cost)
 end
 
 -- A 200 with a body that is an object.

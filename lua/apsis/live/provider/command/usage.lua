@@ -1,6 +1,7 @@
 -- usage: what an agent's own output reports of an answer: its text, tokens, dollars, session, model, refused
 -- permissions, and its error. usage/NAME.lua reads each agent's JSON; the user's own command names such a format, or
 -- patterns or JSON pointers. The output is the agent's: nothing in it is believed to have a type.
+local amount = require "apsis.live.provider.shared.amount"
 local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -28,7 +29,7 @@ local Found = {}
 Found.__index = Found
 
 function Found.number(value)
-  return type(value) == "number" and value >= 0 and value < math.huge and value or 0
+  return amount.tokens(value) or amount.usd(value) or 0
 end
 
 function Found.table(value) return type(value) == "table" and value or {} end
@@ -65,6 +66,7 @@ local function checked(found)
   for _, key in ipairs { "text", "session", "model", "error" } do
     if type(found[key]) ~= "string" then found[key] = nil end
   end
+  found.tokens, found.usd = amount.tokens(found.tokens), amount.usd(found.usd)
   found.status = math.tointeger(tonumber(found.status))
   return found
 end

@@ -1,6 +1,8 @@
 -- script: the lua provider: a Lua file that returns function(proposal, workspace) -> edits, without network or model.
 -- It runs inside apsis, bounded like a hook; its random numbers are a keyed stream, so that a run can be repeated. The
 -- file gets its own path as its argument.
+local amount = require "apsis.live.provider.shared.amount"
+local asi = require "apsis.live.provider.shared.asi"
 local fs = require "apsis.fs"
 local hooks = require "apsis.core.hooks"
 local random = require "apsis.random"
@@ -64,6 +66,14 @@ function provider:prompt_of(slot)
   return slot.prompt
 end
 
+-- What a key of the second result must be, if it is not that.
+local function wrong_of(key, value)
+  if key == "tokens" then return not amount.tokens(value) and "a whole number from 0 to 1e9" end
+  if key == "cost" then return not amount.usd(value) and "a number of US dollars from 0 to 1e6" end
+  if (asi.names[key] or key == "text" or key == "plan") and type(value) ~= "string" then return "a string" end
+  return value ~= value and "a number" or nil
+end
+
 local function answer_of(self, slot, index)
   local parent = self.world:base(slot)
   local workspace = setmetatable({ world = self.world, parent = parent,
@@ -84,11 +94,8 @@ local function answer_of(self, slot, index)
   end
   local answer = { edits = edits }
   for key, value in pairs(type(about) == "table" and about or {}) do
-    local wanted = (key == "tokens" or key == "cost") and "number" or (key == "text" or key == "plan") and "string"
-      or type(value)
-    if type(value) ~= wanted or value ~= value then
-      return { error = ("%s: %s must be a %s, not %s"):format(self.use, key, wanted, tostring(value)) }
-    end
+    local wrong = wrong_of(key, value)
+    if wrong then return { error = ("%s: %s must be %s, not %s"):format(self.use, key, wrong, tostring(value)) } end
     if answer[key] == nil then answer[key] = value end
   end
   answer.tokens, answer.cost = answer.tokens or 0, answer.cost or 0

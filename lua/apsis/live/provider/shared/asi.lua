@@ -5,7 +5,8 @@ local json = require "apsis.json"
 
 local asi = {}
 
-local names = { hypothesis = true, description = true, learned = true, rollback_reason = true, next_action_hint = true }
+-- Those that are fields of the journal.
+asi.names = { hypothesis = true, description = true, learned = true, rollback_reason = true, next_action_hint = true }
 local LONGEST = 4000
 
 local function tidy(text)
@@ -14,7 +15,7 @@ end
 
 -- A name that is no journal field becomes a note of the answer: an island or a cell, say.
 local function say(answer, name, text)
-  if names[name] then
+  if asi.names[name] then
     answer[name] = tidy(text)
   elseif name ~= "kept_because" then
     answer.notes = answer.notes or {}
