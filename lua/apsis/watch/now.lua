@@ -147,7 +147,8 @@ function now.rows(_, app, width, height)
   local workers = worker_rows(view, math.max(1, height - #rows - #trust - LEAST_CURVE - 3))
   local room = height - #rows - #trust - #workers - (#workers > 0 and 1 or 0) - 2
   if room >= LEAST_CURVE then
-    rows[#rows + 1] = rule(("%d experiments, best so far"):format(view.facts.experiments), width)
+    rows[#rows + 1] = rule(("%d experiments, best so far%s"):format(view.facts.experiments,
+      app.more and " (reading...)" or ""), width)
     local curve = plot.rows(view.fold.curve, width, room, terminal.utf8())
     for at = #curve + 1, room do curve[at] = at == 1 and "          nothing is measured yet" or "" end
     add(curve)
