@@ -92,7 +92,7 @@ end)
 test("if others were kept meanwhile an approved one is decided again", function()
   local lines, _, engine = run(hold_of({ true }, function(on) return on.history.count == 2 and 1, keep() end))
   equal({ lines[3].experiment, lines[3].outcome, engine.history.best.id }, { 1, "reverted_worse_metric", "c0003" })
-  matches(lines[3].rollback_reason, "^1 is not better than the best, 2 .*approved, and decided again as c0002 was kept")
+  matches(lines[3].rollback_reason, "^1 is not better than the best, 2 .*; yes, and it was decided again as c0002 was kept")
   equal(lines[3].delta, -1)
 end)
 
