@@ -41,7 +41,7 @@ local function about(piece)
   local added, deleted = select(2, piece.text:gsub("\n%+", "")), select(2, piece.text:gsub("\n%-", ""))
   local more = math.max(added, deleted) > 1 and (" (+%d -%d)"):format(added, deleted) or ""
   return ("%s:%d  %s %s%s"):format(piece.path, math.max(piece.hunk.new_start, 1), line:sub(1, 1),
-    line:sub(2):gsub("^%s+", ""):sub(1, 150), more)
+    show.line(line:match "^.%s*(.*)", 150), more)
 end
 
 -- What a part is about: its first hunk, and how many more.
