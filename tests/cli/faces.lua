@@ -77,7 +77,10 @@ differ("status", "experiments", tonumber(row(status, "experiments")), experiment
 same_outcomes("status", counts(row(status, "outcomes")))
 local done, ended = row(watch, "done"):match "^(%d+) experiments?: ([^;]*)"
 differ("watch", "experiments", tonumber(done), experiments)
-same_outcomes("watch", counts(ended))
+local shown_there = counts(ended)
+differ("watch", "baselines among the experiments", shown_there.baseline, nil)
+shown_there.baseline = outcomes.baseline
+same_outcomes("watch", shown_there)
 if facts.tokens and tokens > 0 then
   differ("status", "tokens", tonumber(row(status, "tokens")), tokens)
   differ("watch", "tokens", tonumber(row(watch, "taken"):match "^(%d+) tokens"), tokens)
