@@ -125,9 +125,10 @@ function Seal:before(text)
   if not self.off and not fs.append(self.path, state.digest(text)) then give_up(self) end
 end
 
--- It was appended.
+-- It was appended. Somebody may have removed the file since.
 function Seal:after()
   self.size = self.size + WIDTH
+  self.off = self.off or not fs.stat(self.path)
   if not self.off and not fs.append(self.path, "\n") then give_up(self) end
 end
 
