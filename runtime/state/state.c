@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "state/state.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -334,23 +335,15 @@ int ap_state_publish(const char *path, const void *bytes, size_t count, struct a
 
 /* ---- digests ---- */
 
-static uint64_t word_at(const unsigned char *bytes)
-{
-    uint64_t word = 0;
-    for (int i = 7; i >= 0; i--)
-        word = word << 8 | bytes[i];
-    return word;
-}
-
 uint64_t ap_state_digest(const char *text, size_t length)
 {
     const uint64_t factor = 0x9E3779B97F4A7C15; /* odd, so multiplying loses nothing: 2^64 by the golden ratio */
     uint64_t hash = length;
     for (size_t at = 0; at < length; at += 32) {
-        unsigned char block[32] = {0};
-        memcpy(block, text + at, length - at < sizeof block ? length - at : sizeof block);
-        hash = (((hash ^ word_at(block)) * factor) ^ word_at(block + 8)) * factor;
-        hash = (((hash ^ hash >> 29 ^ word_at(block + 16)) * factor) ^ word_at(block + 24)) * factor;
+        uint64_t words[4] = {0};
+        memcpy(words, text + at, length - at < sizeof words ? length - at : sizeof words);
+        hash = (((hash ^ le64toh(words[0])) * factor) ^ le64toh(words[1])) * factor;
+        hash = (((hash ^ hash >> 29 ^ le64toh(words[2])) * factor) ^ le64toh(words[3])) * factor;
         hash ^= hash >> 29;
     }
     return hash;

@@ -50,7 +50,7 @@ end
 function columns.of(text)
   local length = utf8.len(text)
   if not length then return #text end
-  if is_plain(text) then return length end
+  if length == #text or is_plain(text) then return length end
   local count = 0
   for _, code in utf8.codes(text) do count = count + of_character(code) end
   return count

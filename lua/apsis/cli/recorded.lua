@@ -28,32 +28,38 @@ function recorded.open_fold(self)
   return self.engine
 end
 
--- The metrics that the recorded values are of, each with the line of the baseline that begins it: { from, metric }...
--- What cannot be read is left to the fold, which says so.
-local function recorded_metrics(self, given)
-  local list = { { from = 1, metric = given } }
-  local following, _, _, handle = self.journal:lines()
-  local _ <close> = handle
-  pcall(function()
-    for text, number in following do
-      local line = text:find('"baseline"', 1, true) and json.decode(text) or {}
-      local toward = type(line.metric) == "string" and direction.parse(line.direction)
-      local last = list[#list].metric
-      if line.outcome == "baseline" and (line.primary_metric or number == 1) and toward
-        and (line.metric ~= last.name or toward ~= last.direction) then
-        local metric = line.metric == given.name and toward == given.direction and given
-          or direction.new { name = line.metric, direction = toward }
-        if number == 1 then list[1].metric = metric else list[#list + 1] = { from = number, metric = metric } end
-      end
-    end
-  end)
-  return list
+-- The metric that the values after a baseline's line are of, if it is not the one before; given: the manifest's.
+local function begun_metric(line, number, given, before)
+  local toward = type(line.metric) == "string" and direction.parse(line.direction)
+  if line.outcome ~= "baseline" or not line.primary_metric and number > 1 or not toward
+    or line.metric == before.name and toward == before.direction then return nil end
+  return line.metric == given.name and toward == given.direction and given
+    or direction.new { name = line.metric, direction = toward }
 end
 
--- Decides by what the newest values were measured by, if the manifest has another metric now.
+-- Reads the journal. The metrics that the recorded values are of, each with the line of the baseline that begins it: {
+-- from, metric }...; what somebody did to the lines beside apsis, or nil. What cannot be read is left to the fold.
+local function look_through(self, given)
+  local list, sealed, count = { { from = 1, metric = given } }, seal.open(self.home), 0
+  local following, _, _, handle = self.journal:lines()
+  local _ <close> = handle
+  local whole = pcall(function()
+    for text, number in following do
+      sealed:see(number, text)
+      count = number
+      local line = text:find("baseline", 1, true) and json.decode(text) or {}
+      local metric = begun_metric(line, number, given, list[#list].metric)
+      if metric then list[number == 1 and 1 or #list + 1] = { from = number, metric = metric } end
+    end
+  end)
+  return list, whole and sealed.there and sealed:problem(count) or nil
+end
+
+-- Decides by what the newest values were measured by, if the manifest has another metric now; notes what was altered.
 local function take_recorded_metric(self)
   local given = direction.new(self.manifest.metric)
-  local epochs = recorded_metrics(self, given)
+  local epochs, altered = look_through(self, given)
+  self:note_altered(altered)
   local before, last = epochs[#epochs - 1], epochs[#epochs]
   local metric = last.metric
   if before then
@@ -76,7 +82,6 @@ function recorded.open(args, prepare)
   ok, message, code = common.choose_strategy(self, args)
   if ok then ok, message, code = session.steps(self, "load_strategy", "read_journal") end
   if not ok then return nil, message, code end
-  self:note_altered(seal.problem(self.home))
   take_recorded_metric(self)
   return self
 end

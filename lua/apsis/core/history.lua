@@ -429,14 +429,14 @@ function History:fold(from, learn, fields)
   return ok, message, code
 end
 
--- Calls visit(record, index, text) for every folded line, in order, each as it is now; text: its own. With fields (a
--- set): visit(line, index, text), of which only those are read. true | nil, message, code.
-function History:each(visit, fields)
+-- Calls visit(record, index, text) for every folded line from index `first` (default 1) on, each as it is now; text: as
+-- it stands. With fields (a set): visit(line, index, text), of which only those are read. true | nil, message, code.
+function History:each(visit, fields, first)
   local pause = collectgarbage("setpause", FOLD_PAUSE)
   local ok, message, code = self.source:each(function(line, index, text)
     if index > self.count then return end -- a run may append meanwhile
     visit(fields and line or record_of(self, line, index), index, text)
-  end, fields)
+  end, fields, first)
   collectgarbage("setpause", pause)
   return ok, message, code
 end

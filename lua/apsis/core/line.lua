@@ -118,7 +118,7 @@ line.fields = {
 }
 
 line.by_name, line.unfolded = {}, {} -- unfolded: what a fold leaves in the journal
-local every, always, folded = {}, {}, {} -- the lists that follow from it
+local every, always, folded, kinds = {}, {}, {}, {} -- the lists that follow from it
 
 -- The function that makes a line's table of a slot: one constructor, with room for what comes later, and what is rare
 -- after it.
@@ -142,7 +142,7 @@ local make
 function line.add(field)
   field.name, field.type, field.by, field.about = field[1], field[2], field[3], field[4]
   field.slot = field.of and field.of:match "^slot%.([%a_]+)$"
-  line.by_name[field.name], every[#every + 1] = field, field
+  line.by_name[field.name], every[#every + 1], kinds[field.name] = field, field, field.kind or field.type
   if field.always then always[#always + 1] = field.name end
   if field.folded then folded[field.name] = true else line.unfolded[field.name] = true end
   make = nil
@@ -204,8 +204,8 @@ function line.problem(given)
   if line.status_of[given.outcome] == nil then return "outcome: unknown " .. tostring(given.outcome) end
   if given.candidate and given.candidate ~= line.id(number) then return "candidate: not its experiment's" end
   for name, value in next, given do
-    local field = line.by_name[name]
-    local problem = field and kind.problem(value, field.kind or field.type, name)
+    local wanted = kinds[name]
+    local problem = wanted and wanted ~= type(value) and kind.problem(value, wanted, name)
     if problem then return problem end
   end
 end

@@ -40,8 +40,8 @@ function message.list(repo, list)
       lines[index] = ("- and %d more"):format(#list - MOST_STEPS)
       break
     end
-    local value = step.record.value
-    lines[index] = ("- %s %s%s"):format(step.record.id, message.subject(repo, step.record),
+    local value = step.value
+    lines[index] = ("- %s %s%s"):format(step.id, message.subject(repo, step.record),
       value and (" (%s)"):format(number(value)) or "")
   end
   return table.concat(lines, "\n")

@@ -22,28 +22,33 @@ end
 -- Whether an experiment was made here: its folder is here, which a clone does not have.
 local function made_here(at, record) return fs.stat(at:run_dir(record)) ~= nil end
 
--- The first of the newest candidates whose ref is gone. Before the first ref that is there only those made here are
--- missed: a clone that goes on with a journal has no refs of the candidates before its own.
-local function first_missing(at, history, by_id)
-  local after
-  for index = math.max(1, history.count - NEWEST + 1), history.count do
-    local record = history:at(index)
-    after = after or by_id[record.candidate]
-    if record.commit and not by_id[record.candidate] and (after or made_here(at, record)) then return record end
-  end
+local fields <const> = { experiment = true, outcome = true, candidate = true, commit = true }
+local GONE <const> = "is gone: somebody removed it, or it was not copied with the rest"
+local OTHER <const> = "names another commit: somebody changed it"
+
+-- The first of the newest candidates whose ref is wrong, and what is. Before the first ref that is there only those
+-- made here are missed: a clone that goes on with a journal has no refs of the candidates before its own. Takes what it
+-- has seen out of by_id.
+local function first_wrong(at, history, by_id)
+  local wrong, what, after
+  history:each(function(line)
+    local commit = line.candidate and by_id[line.candidate]
+    after = after or commit
+    if commit then by_id[line.candidate] = nil end
+    if wrong or not line.commit or commit == line.commit then return end
+    if commit then wrong, what = line, OTHER elseif after or made_here(at, line) then wrong, what = line, GONE end
+  end, fields, math.max(1, history.count - NEWEST + 1))
+  return wrong, what
 end
 
 -- Of a project's refs: which one is not as apsis wrote it, for people; nil if all are. at: a reader or a world.
 function moved.ref(repo, at, history)
   local by_id = refs_of(repo, at.refs)
-  local wrong = first_missing(at, history, by_id)
-  local what = "is gone: somebody removed it, or it was not copied with the rest"
+  local wrong, what = first_wrong(at, history, by_id)
   for id, commit in pairs(by_id) do
     local record = history:get(id)
     local other = record and record.commit and record.commit ~= commit
-    if other and not (wrong and wrong.experiment < record.experiment) then
-      wrong, what = record, "names another commit: somebody changed it"
-    end
+    if other and not (wrong and wrong.experiment < record.experiment) then wrong, what = record, OTHER end
   end
   return wrong and ("%s%s %s; `git update-ref %s%s %s` restores it"):format(at.refs,
     wrong.candidate, what, at.refs, wrong.candidate, wrong.commit)

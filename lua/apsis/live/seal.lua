@@ -13,6 +13,7 @@ Seal.__index = Seal
 
 local FILE <const> = "/.apsis/digests"
 local WIDTH <const> = 17 -- of a digest: 16 hexadecimal digits and the end of its line
+local TAIL <const> = 65536 -- bytes at the end in which a power cut may leave anything
 local REMEDY <const> = "; what it shows may not have been measured: restore the file from a backup, or, if the change "
   .. "is meant, remove .apsis/digests"
 
@@ -23,7 +24,7 @@ function seal.open(home)
   local bytes, refused = fs.read(self.path)
   self.unreadable = not bytes and fs.stat(self.path) and refused or nil
   self.there, bytes = (bytes or self.unreadable) ~= nil, bytes or ""
-  local _, whole = bytes:find "^[%x\n]*" -- a power cut may leave anything at the end
+  local _, whole = bytes:find("^[%x\n]*", math.max(1, #bytes - TAIL))
   self.count = whole // WIDTH
   self.known, self.rest = bytes:sub(1, self.count * WIDTH), bytes:sub(self.count * WIDTH + 1)
   return self

@@ -31,7 +31,9 @@ local function question() return "?" end
 
 -- Also bytes that are not UTF-8, which some terminals take for control characters.
 function plain.text(text)
-  text = text:gsub("[%z\1-\8\11-\31\127]", "?"):gsub("\xC2[\x80-\x9F]", "?")
+  text = text:gsub("[%z\1-\8\11-\31\127]", "?")
+  if utf8.len(text) == #text then return text end -- ASCII
+  text = text:gsub("\xC2[\x80-\x9F]", "?")
   if not utf8.len(text) then return (text:gsub("[\x80-\xFF]", "?")) end
   return plain.without_marks(text, question)
 end

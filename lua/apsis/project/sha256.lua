@@ -2,45 +2,20 @@
 -- live/evaluator, the pages and the export.
 local sha256 = {}
 
--- The first 32 bits of the fractional part of x's root; x is one of the first primes.
-local function fraction(root)
-  return math.floor(root % 1 * 2 ^ 32)
-end
-
-local function first_primes(count)
-  local primes, number = {}, 2
-  while #primes < count do
-    local prime = true
-    for _, known in ipairs(primes) do prime = prime and number % known ~= 0 end
-    if prime then primes[#primes + 1] = number end
-    number = number + 1
-  end
-  return primes
-end
-
--- The integer cube root of n 2^96 would not fit; a double's last bits are off, so Newton's step is taken in halves.
-local function cube_fraction(prime)
-  local low, high = 0, 2 ^ 32 // 1 | 0
-  local whole = math.floor(prime ^ (1 / 3))
-  local function reaches(bits) -- (whole + bits / 2^32)^3 <= prime, in parts that a double holds exactly
-    local upper, lower = bits >> 16, bits & 0xffff
-    local a, b, c = whole, upper / 2 ^ 16, lower / 2 ^ 32
-    local head = a * a * a + 3 * a * a * b + 3 * a * b * b + b * b * b
-    return (head - prime) + 3 * c * (a + b) * (a + b) + 3 * c * c * (a + b) <= 0
-  end
-  while high - low > 1 do
-    local middle = (low + high) // 2
-    if reaches(middle) then low = middle else high = middle end
-  end
-  return low
-end
-
-local primes = first_primes(64)
-local constants, beginning = {}, {}
-for index, prime in ipairs(primes) do
-  constants[index] = cube_fraction(prime)
-  if index <= 8 then beginning[index] = fraction(math.sqrt(prime)) end
-end
+-- FIPS 180-4, 4.2.2 and 5.3.3.
+local constants <const> = {
+  0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+  0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+  0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+  0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+  0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+  0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+  0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+  0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+}
+local beginning <const> = {
+  0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
+}
 
 local function block(state, w, text, at)
   w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], w[13], w[14], w[15], w[16] =

@@ -94,8 +94,10 @@ local function choose_steps(self)
   end)
   for index = 1, math.min(STEPS, #order) do shown[order[index]] = true end
   for _, step in ipairs(way) do
-    step.at = self.history:line_of(step.record.experiment)
-    if shown[step] then left[#left + 1] = step end
+    if shown[step] then
+      step.at = self.history:line_of(step.record.experiment)
+      left[#left + 1] = step
+    end
   end
   return left, #way - #left
 end
@@ -201,7 +203,7 @@ local function path_of(self)
   local list = {}
   for index, step in ipairs(self.steps) do
     local row = self.rows[step.at]
-    list[index] = { id = step.record.id, value = step.value, gained = step.gained, start = step.start,
+    list[index] = { id = step.id, value = step.value, gained = step.gained, start = step.start,
       share = step.share, title = row.title, lines = row.lines }
   end
   return { steps = json.array(list), left_out = self.left_out }

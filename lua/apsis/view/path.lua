@@ -3,8 +3,8 @@ local steps = require "apsis.live.steps"
 
 local path = {}
 
--- of(metric, history) -> { { record, from, folded (as live/steps.lua has them), value, gained, start, share (of the
--- gain; nil if nothing was gained) }... }, base; nil without a best that has a value.
+-- of(metric, history) -> the steps as live/steps.lua has them, each with gained, start and share (of the gain; nil if
+-- nothing was gained), base; nil without a best that has a value.
 function path.of(metric, history)
   local best = history.best
   if not best or not best.value then return nil end
@@ -12,9 +12,9 @@ function path.of(metric, history)
   local total = metric:gain(best.value, base.value)
   local before, start = base.value, 0
   for _, step in ipairs(way) do
-    local value = step.record.value
+    local value = step.value
     local gain = metric:gain(value, before)
-    step.value, step.gained, step.start = value, metric:delta(value, before), start
+    step.gained, step.start = metric:delta(value, before), start
     step.share = total and total > 0 and (gain or 0) / total or nil
     before, start = value or before, start + (step.share or 0)
   end

@@ -166,7 +166,7 @@ test("the way to a candidate: steps that gained, others folded into the next, th
   local ids = {}
   for index, step in ipairs(found) do
     ids[index] = { step.from.id, step.record.id }
-    for _, one in ipairs(step.folded) do table.insert(ids[index], one.id) end
+    table.move(step.folded, 1, #step.folded, 3, ids[index])
   end
   equal(ids, { { "c0000", "c0001" }, { "c0001", "c0004", "c0002", "c0003" }, { "c0004", "c0006", "c0005" } })
   equal(base.id, "c0000")

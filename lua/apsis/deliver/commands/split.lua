@@ -29,7 +29,7 @@ end
 
 local function ids_of(list)
   local ids = {}
-  for index, step in ipairs(list) do ids[index] = step.record.id end
+  for index, step in ipairs(list) do ids[index] = step.id end
   return ids
 end
 
@@ -98,8 +98,8 @@ end
 local function together_of(self, args, list)
   local place, lists = {}, {}
   for index, step in ipairs(list) do
-    place[step.record.id] = index
-    for _, one in ipairs(step.folded) do place[one.id] = index end
+    place[step.id] = index
+    for _, id in ipairs(step.folded) do place[id] = index end
   end
   for _, text in ipairs(args.together or {}) do
     local numbers = {}

@@ -12,6 +12,8 @@ local rooms = require "apsis.core.rooms"
 local show = require "apsis.cli.table"
 local state = require "apsis.state"
 
+local GARBAGE_PAUSE <const> = 125 -- per cent: who reads a long journal leaves much garbage
+
 local report = { place = 120, summary = "the run as one HTML page: charts, lineage, the best",
   example = "apsis report --out report.html" }
 
@@ -75,6 +77,7 @@ local function write_pictures(args, data)
 end
 
 function report.run(args)
+  collectgarbage("setpause", GARBAGE_PAUSE)
   local code, refused = rooms.first("report", args,
     { data = datas.of, page = page.run, projects = page.projects, lab = page.lab, plain = page.plain, json = page.json,
       open = open_browser })
