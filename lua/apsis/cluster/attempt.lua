@@ -63,7 +63,7 @@ local function is_there(self, made)
 end
 
 -- Submits an attempt, unless it is there: an answer may have been lost. True; nil and why after several failures, or
--- once it is over queue_sec.
+-- once it is over queue_sec or skipped.
 local function submit(self, made, slot)
   local tries, until_s = 0, wait.now() + self.spec.queue_sec
   local unsure = made.adopted
@@ -78,7 +78,7 @@ local function submit(self, made, slot)
       if sent then return true end
       tries, unsure = tries + 1, true
     end
-    if tries >= TRIES or wait.now() >= until_s then return nil, trouble end
+    if slot.skipped or tries >= TRIES or wait.now() >= until_s then return nil, slot.skipped or trouble end
     show(self, slot, "not submitted yet")
     wait.sleep(math.min(60, self.spec.poll_sec * 2 ^ math.min(tries, 4)))
   end
@@ -100,13 +100,20 @@ function attempt.look(self, one, answer, slot)
   return answer.began - one.missing >= GRACE * self.spec.poll_sec
 end
 
+-- How long an adopted attempt has waited before; the scheduler is asked all the same whether it waits still.
+local function waited(self, made)
+  local most = self.spec.queue_sec - GRACE * self.spec.poll_sec
+  return made.adopted and math.max(0, math.min(most, wait.time() - made.created)) or 0
+end
+
 -- Waits for an attempt that was submitted. Its result | nil, why it is lost, and true if no other attempt would help.
 local function await(self, made, slot)
-  local one, queued_s = self.flying[made.name], 0
+  local one, queued_s = self.flying[made.name], waited(self, made)
   one.since = wait.now()
   while true do
     local given, wrong = take(self, made)
     if given or wrong then return given, wrong end
+    if slot.skipped then return nil, slot.skipped, true end
     local answer = self.queue:look(function() return self:names() end)
     self:reap(answer)
     local lost = attempt.look(self, one, answer, slot)
@@ -118,7 +125,8 @@ local function await(self, made, slot)
     end
     local pause = math.max(SOONEST_S, math.min(LATEST_S, (wait.now() - one.since) / PATIENCE))
     if not one.running then queued_s = queued_s + pause end
-    if queued_s > self.spec.queue_sec then
+    if queued_s > self.spec.queue_sec and not one.running then one.running = self.folder:has(made.name, "claim") end
+    if queued_s > self.spec.queue_sec and not one.running then
       return nil, ("it waited longer than execution.queue_sec, %g s"):format(self.spec.queue_sec), true
     end
     wait.sleep(pause)

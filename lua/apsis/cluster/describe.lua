@@ -59,11 +59,12 @@ function describe.job(world, folder, place, slot, record, request, ordinal)
   return job
 end
 
--- One attempt at a job: what is written for the node.
+-- One attempt at a job: what is written for the node. Its name is never used twice: after `apsis reset` the same job
+-- may come again while an attempt that was given up still runs.
 function describe.attempt(job, number)
   local made = {}
   for key, value in pairs(job) do made[key] = value end
-  made.name, made.token = ("%s-%d"):format(job.key, number), describe.nonce()
+  made.name, made.token = ("%s-%d-%s"):format(job.key, number, describe.nonce():sub(1, 8)), describe.nonce()
   return made
 end
 

@@ -4,7 +4,7 @@
 --
 --   TOP/PROJECT/lock               held by the apsis that measures
 --   TOP/PROJECT/store.git          the trees that were sent
---   TOP/PROJECT/KEY-ATTEMPT/       a job; its name is that of the folder
+--   TOP/PROJECT/KEY-ATTEMPT-NONCE/ a job; its name is that of the folder
 --     job.json                     what to measure; written last, so that the job is complete where it is there
 --     project/, work/              by the node: ignored files that the manifest names; workspaces
 --     claim                        by the node that measures: an attempt is measured once, whoever starts it again
@@ -180,9 +180,9 @@ end
 function Folder:attempts(key)
   local list = {}
   for _, name in ipairs(fs.list(self.root) or {}) do
-    local number = name:sub(1, #key + 1) == key .. "-" and math.tointeger(tonumber(name:sub(#key + 2)))
+    local number = name:sub(1, #key) == key and name:match("^%-(%d+)%-%x+$", #key + 1)
     if number then
-      local one = { name = name, number = number }
+      local one = { name = name, number = math.tointeger(number) }
       for _, file in ipairs(fs.list(self:dir(name)) or {}) do one[file] = true end
       one.complete = one["job.json"]
       list[#list + 1] = one
@@ -192,11 +192,14 @@ function Folder:attempts(key)
   return list
 end
 
+-- Whether a file in a project's folder is that of a job.
+function folder.is_job(name) return name:find "^%x+%-%d+%-%x+$" ~= nil end
+
 -- Every job: { [name] = number of its experiment, or false if it is not complete }.
 function Folder:jobs()
   local found = {}
   for _, name in ipairs(fs.list(self.root) or {}) do
-    if name:find "^%x+%-%d+$" then found[name] = (self:read(name, "job.json") or {}).experiment or false end
+    if folder.is_job(name) then found[name] = (self:read(name, "job.json") or {}).experiment or false end
   end
   return found
 end

@@ -1,6 +1,7 @@
 -- pilot: a long job that measures the jobs of a project, several at a time; for evaluations that are shorter than the
 -- scheduler takes to start one. It finds them in the shared folder and ends when it has had nothing to do for a while,
 -- or when its own folder is gone. Called by the command job.
+local folder = require "apsis.cluster.folder"
 local fs = require "apsis.fs"
 local node = require "apsis.cluster.node"
 local tasks = require "apsis.core.tasks"
@@ -16,7 +17,7 @@ local function take(self)
   for _, name in ipairs(fs.list(self.top) or {}) do
     if self.busy >= self.spec.slots then return end
     local dir = self.top .. "/" .. name
-    if name:find "^%x+%-%d+$" and not self.seen[name] and fs.stat(dir .. "/job.json") then
+    if folder.is_job(name) and not self.seen[name] and fs.stat(dir .. "/job.json") then
       self.seen[name] = true
       local job = node.begin(dir, self.spec.name)
       if job then

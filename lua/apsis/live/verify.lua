@@ -347,6 +347,7 @@ end
 -- that was measured again go to a folder of its name there.
 local function collect(job)
   local into = job.slot.dir
+  if not fs.stat(into) then return end -- a node's: its job was given up, and its folder removed
   -- beside the scratch folder, where no command writes
   for _, path in ipairs { job.stdout_path, job.stderr_path } do fs.remove(path) end
   local another = job.record.id ~= ("c%04d"):format(job.slot.number)
