@@ -416,7 +416,6 @@ tap.test("a key that has no effect where it stands is refused, with the reason a
     ["trajectory: {enabled: true, complexity: medium}\n"] = "a proposal of hillclimb is medium",
     ["trajectory: {k_candidates: 4}\n"] = "trajectory.k_candidates: has no effect without enabled: true",
     ["trajectory: {raise_after: 4}\n"] = "trajectory.raise_after: has no effect without enabled: true",
-    ["on: {timeout_sec: 4}\n"] = "on.timeout_sec: has no effect without a command",
     ["metrics: {score: {direction: lower}}\n"] = "metrics.score: is the metric itself, of which `metric` says the direction",
   } do contains(error_of(added), part) end
   for extractor, part in pairs {
@@ -433,11 +432,16 @@ end)
 tap.test("the same keys are taken where they count", function()
   for _, added in ipairs { "trajectory: {enabled: true, complexity: epic}", "trajectory: {enabled: true, raise_after: 3}",
     "trajectory: {enabled: true, complexity_gate: [simple]}", "trajectory: {enabled: true}\nstrategy: mine.lua",
-    "trajectory: {margin: 0.5}", "trajectory: {enabled: false, k_candidates: 4}", "on: {timeout_sec: 4, kept: 'true'}",
+    "trajectory: {margin: 0.5}", "trajectory: {enabled: false, k_candidates: 4}",
     "provider: {kind: chat, base_url: 'http://h', models: [{name: a, weight: 2}, b]}" } do
     assert(load(minimal .. added .. "\n"))
   end
   assert(load((minimal:gsub("{name: score}", "{extractor: {regex: null, path: null, json: a}}"))))
+end)
+
+tap.with_room("goals", "on.timeout_sec counts with a command only", function()
+  contains(error_of "on: {timeout_sec: 4}\n", "on.timeout_sec: has no effect without a command")
+  assert(load(minimal .. "on: {timeout_sec: 4, kept: 'true'}\n"))
 end)
 
 tap.test("two limits that nothing could pass are an error", function()
