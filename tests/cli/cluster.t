@@ -77,7 +77,7 @@ like "why, by the node" "$(reasons)" "the job ended without a result: .*n[1-4]: 
 apsis status --json
 like "since kept" "$out" '"since_kept": *0'
 apsis run --iterations 1 -q
-like "it goes on" "$(values)" "kept 4;$"
+like "it goes on" "$code $(values)" "^0 .*null;.*kept [0-9]+;"
 wait_for "no job" idle
 end_item
 
@@ -361,6 +361,32 @@ is "interrupted" $? 130
 wait_for "no job" idle
 wait_for "nothing goes on there" gone "apsis job $SHARED"
 rm "$T/survives.wait"
+end_item
+
+item "pilots that end before they measure: a few are sent, then the jobs are given up with the last words, and the run stops"
+cluster grounded "workers: 3, pilots: 3"
+touch "$FAKE/vanish"
+apsis run -q --iterations 3
+is "one that is lost does not matter" "$code $(numbers)" "0 1 2 3 "
+sed -i 's|pilots: 3|&, program: /opt/none/apsis|' manifest.yaml && commit program
+: >"$FAKE/submits"
+apsis run -q --iterations 20
+is "the run stops" "$code" 3
+like "why" "$err" "stopping: the executor failed in 3 consecutive experiments; .*no pilot measures: .*/opt/none/apsis"
+is "skipped" "$(values | tr ';' '\n' | grep -c '^skipped_executor_failure null')" 3
+is "few are sent" "$(($(wc -l <"$FAKE/submits") <= 20))" 1
+like "the log" "$(cat logs/apsis.log)" "a pilot ended before it measured: .*/opt/none/apsis"
+sed -i 's|, program: /opt/none/apsis|, requeue: 0, options: [--partition=nowhere]|' manifest.yaml && commit options
+: >"$FAKE/submits"
+apsis run -q --iterations 20
+is "refused: the run stops" "$code" 3
+like "the scheduler's reason" "$err" "submit: sbatch: error: invalid partition specified: nowhere"
+is "few are asked for" "$(($(wc -l <"$FAKE/submits") <= 20))" 1
+wait_for "no job" idle
+is "no pilot is left" "$(find "$SHARED" -name pilot.json)" ""
+sed -i 's|, requeue: 0, options: .--partition=nowhere.||' manifest.yaml && commit "as before"
+apsis run -q --iterations 1
+like "it goes on" "$code $(values)" "^0 .*null;.*kept [0-9]+;"
 end_item
 
 finish

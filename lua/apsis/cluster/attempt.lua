@@ -120,7 +120,7 @@ local function await(self, made, slot)
     if lost then
       given, wrong = take(self, made)
       if given or wrong then return given, wrong end
-      local words = self.folder:last_words(made.name)
+      local words = self.folder:last_words(made.name) or answer.why
       return nil, "the job ended without a result" .. (words and ": " .. words or "")
     end
     local pause = math.max(SOONEST_S, math.min(LATEST_S, (wait.now() - one.since) / PATIENCE))

@@ -11,7 +11,7 @@
 --     out/                         what it leaves in runs/NNNN; output: what the scheduler has kept of its output
 --     result.json                  the measurement, made by link(2): the first one counts
 --     lost, cancelled              by the loop: this attempt's result does not count any more
---   TOP/PROJECT/MARK-pilot-NONCE/  a pilot; it ends once its pilot.json is gone
+--   TOP/PROJECT/MARK-pilot-NONCE/  a pilot; it writes `serving` first, and ends once its pilot.json is gone
 local fs = require "apsis.fs"
 local git = require "apsis.git"
 local host = require "apsis.host"

@@ -4,6 +4,7 @@
 local folder = require "apsis.cluster.folder"
 local fs = require "apsis.fs"
 local node = require "apsis.cluster.node"
+local state = require "apsis.state"
 local tasks = require "apsis.core.tasks"
 local wait = require "apsis.wait"
 
@@ -37,6 +38,8 @@ function pilot.serve(dir)
   if not spec then return 3, message end
   local self = { top = dir:match "^(.*)/", spec = spec, seen = {}, busy = 0, since = wait.now(),
     scheduler = tasks.new() }
+  local ok, why = state.replace(dir .. "/serving", node.name() .. "\n")
+  if not ok then return 3, why end
   wait.trap()
   self.scheduler:spawn(function()
     while fs.stat(dir .. "/pilot.json") and (self.busy > 0 or wait.now() - self.since < IDLE_S) do

@@ -1,6 +1,7 @@
 -- pilots: a queue in front of another one: a few long jobs of that one, the pilots, measure all jobs of the project
 -- (pilot.lua). A job is where the pilot that has claimed it is; one that nobody has claimed waits. A pilot that ends is
--- replaced. Called by evaluations.
+-- replaced. Those that end before they serve are lost: they are replaced one at a time and less and less often, and
+-- after `requeue` + 1 of them in a row, no job waits for them until one serves. Called by evaluations.
 local describe = require "apsis.cluster.describe"
 local wait = require "apsis.wait"
 
@@ -11,9 +12,11 @@ Pilots.__index = function(self, key) return Pilots[key] or self.queue[key] end -
 
 local NAME <const> = "-pilot-"
 
--- new(evaluations, its queue). mine: the pilots by name, and since when an answer must have them.
+-- new(evaluations, its queue). mine: the pilots by name, { since when an answer must have it, serves, why it was not
+-- sent }. lost: answers in a row that show lost ones. due: when the next may be sent. why: jobs are given up.
 function pilots.new(owner, queue)
-  return setmetatable({ owner = owner, queue = queue, mine = {}, answer = false }, Pilots)
+  return setmetatable({ owner = owner, queue = queue, mine = {}, answer = false, lost = 0, due = 0, why = false },
+    Pilots)
 end
 
 local function names_of(self)
@@ -23,33 +26,57 @@ local function names_of(self)
   return names
 end
 
--- Submits what is missing of the pilots. true | nil, why.
+-- The next pilot is due in a while if some were lost.
+local function slow_down(self)
+  if self.lost > 0 then self.due = wait.now() + math.min(60, self.owner.spec.poll_sec * 2 ^ math.min(self.lost, 4)) end
+end
+
+-- Submits what is missing of the pilots and due. true | nil, why.
 local function fill(self)
   local spec, folder = self.owner.spec, self.owner.folder
-  while #names_of(self) < spec.pilots do
+  while #names_of(self) < spec.pilots and wait.now() >= self.due do
+    slow_down(self)
     local name = describe.mark(self.owner.place) .. NAME .. describe.nonce():sub(1, 12)
     local ok, message = folder:write({ name = name, slots = math.ceil(spec.workers / spec.pilots) }, "pilot.json")
     if not ok then return nil, message end
-    self.mine[name] = math.huge -- no answer can have it yet
+    local one = { since = math.huge } -- no answer can have it yet
+    self.mine[name] = one
     ok, message = self.queue:submit(name, self.owner:variables(name))
-    self.mine[name] = wait.now()
+    one.since, one.why = wait.now(), message
     if not ok then return nil, message end
   end
   return true
 end
 
+-- Forgets a pilot that is gone. Its last words, if it is lost.
+local function forget(self, name, one)
+  local words = not one.serves and (self.owner.folder:last_words(name) or one.why or "the scheduler has lost it")
+  if words and not one.why then self.owner.world:log("warn", "a pilot ended before it measured: " .. words) end
+  self.mine[name] = nil
+  self.owner.folder:remove(name)
+  return words
+end
+
 -- Takes the pilots from an answer: those of an earlier process are adopted, and those that are gone forgotten.
 local function follow(self, answer)
-  local mark = describe.mark(self.owner.place) .. NAME
+  local mark, lost, serving = describe.mark(self.owner.place) .. NAME, nil, false
   for name in pairs(answer.jobs) do
-    if name:sub(1, #mark) == mark then self.mine[name] = self.mine[name] or answer.began end
+    if name:sub(1, #mark) == mark then self.mine[name] = self.mine[name] or { since = answer.began } end
   end
-  for name, since in pairs(self.mine) do
-    if not answer.jobs[name] and since < answer.began then
-      self.mine[name] = nil
-      self.owner.folder:remove(name)
-    end
+  for name, one in pairs(self.mine) do
+    local gone = not answer.jobs[name] and one.since < answer.began
+    local begins = not one.serves and self.owner.folder:has(name, "serving")
+    one.serves = one.serves or begins
+    if begins or gone and one.serves then self.lost, self.due = 0, 0 end
+    if gone then lost = forget(self, name, one) or lost end
+    serving = serving or not gone and one.serves
   end
+  if lost then
+    self.lost = self.lost + 1
+    slow_down(self)
+  end
+  if serving or self.lost <= self.owner.spec.requeue then self.why = false
+  elseif lost then self.why = "no pilot measures: " .. lost end
 end
 
 -- Where the jobs of these names are, by an answer of the queue.
@@ -59,7 +86,7 @@ local function places(self, answer, names)
     local claim = self.owner.folder:read(name, "claim")
     local at = claim and answer.jobs[claim.pilot]
     if at then jobs[name] = { state = "running", node = at.node or claim.node }
-    elseif not claim then jobs[name] = { state = "queued", node = "the pilots" } end
+    elseif not claim and not self.why then jobs[name] = { state = "queued", node = "the pilots" } end
   end
   return jobs
 end
@@ -68,7 +95,7 @@ function Pilots:ask(names)
   local answer, message = self.queue:ask(names_of(self))
   if not answer then return nil, message end
   follow(self, answer)
-  self.answer = { jobs = places(self, answer, names), began = answer.began }
+  self.answer = { jobs = places(self, answer, names), began = answer.began, why = self.why }
   local ok
   ok, message = fill(self)
   if not ok then self.owner.world:log("warn", "a pilot could not be sent: " .. message) end
@@ -82,6 +109,7 @@ end
 
 -- A job needs no submit of its own: a pilot finds it.
 function Pilots:submit()
+  if self.why then return nil, self.why end
   if self.answer then return fill(self) end
   return self:ask {} ~= nil, self.queue.trouble
 end
