@@ -288,6 +288,30 @@ is "values" "$(values)" "kept 1;"
 is "no folder" "$(folders)" 0
 end_item
 
+item "what an apsis eval that was killed has left is cancelled by the next apsis, and that of a living one is not"
+cluster left
+cancelled() { [ "$(sort -u "$FAKE/cancelled" | wc -l)" = "$1" ]; }
+touch "$FAKE/hold"
+"$APSIS" eval >/dev/null 2>&1 </dev/null &
+first=$!
+wait_for "its job is sent" in_queue 1
+"$APSIS" eval >"$T/left.out" 2>&1 </dev/null &
+second=$!
+wait_for "the other's job is sent" in_queue 2
+kill -9 "$first"
+wait "$first" 2>/dev/null
+start_run --iterations 1
+wait_for "it is cancelled" cancelled 1
+rm "$FAKE/hold"
+wait "$second"
+is "the living eval" "$? $(cat "$T/left.out")" "0 score=0"
+wait "$pid"
+is "values" "$(values)" "kept 1;"
+is "no other is" "$(sort -u "$FAKE/cancelled" | wc -l)" 1
+wait_for "no job" idle
+is "no folder" "$(folders)" 0
+end_item
+
 item "a clone at the same path, as on another machine, does not touch the jobs of the first"
 cluster same
 touch "$FAKE/hold"

@@ -8,6 +8,7 @@ local describe = require "apsis.cluster.describe"
 local folder = require "apsis.cluster.folder"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
+local leavings = require "apsis.cluster.leavings"
 local pilots = require "apsis.cluster.pilots"
 local quoted = require("apsis.project.path").quoted
 local state = require "apsis.state"
@@ -84,6 +85,7 @@ end
 local function tidy(self)
   if self.tidied or not self.owns then return end
   take(self)
+  leavings.clear(self)
   self.tidied, self.inherited = true, {}
   local stale = {}
   for name, number in pairs(self.folder:jobs()) do
@@ -125,6 +127,7 @@ function Evaluations:measure(slot, record, request)
   local number = slot.number
   self.count[number] = (self.count[number] or 0) + 1
   local job = describe.job(world, self.folder, self.place, slot, record, request, self.count[number])
+  job.beside = self.alone and leavings.machine()
   world:need(self.folder:send(world.repo, record.tree))
   local given, why = attempt.measure(self, slot, job)
   if not given then

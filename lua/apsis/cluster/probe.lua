@@ -4,6 +4,7 @@ local describe = require "apsis.cluster.describe"
 local environment = require "apsis.live.cage.environment"
 local executors = require "apsis.project.executors"
 local host = require "apsis.host"
+local leavings = require "apsis.cluster.leavings"
 local programs = require "apsis.live.programs"
 local wait = require "apsis.wait"
 local ways = require "apsis.live.cage.ways"
@@ -63,6 +64,7 @@ end
 local function send(executor, manifest)
   local folder, message = executor:shared()
   if not folder then return false, message end
+  leavings.clear(executor)
   local job = describe.attempt({ key = describe.nonce(), version = host.version, created = wait.time(),
     tree = "",
     manifest = { sandbox = manifest.sandbox, verification = manifest.verification }, probe = true, experiment = -1,
