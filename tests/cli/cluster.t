@@ -209,6 +209,38 @@ apsis report --out "$T/report.html"
 line "the report" "$(cat "$T/report.html")" '"queued":[0-9.e-]+'
 end_item
 
+item "values of another target are not compared: run and setup name it, and baseline --again begins anew there, and back here"
+new_project target
+apsis baseline -q
+apsis run -q --iterations 3
+EXTRA="$SLURM}" write_manifest
+commit slurm
+refused() { # refused WHAT
+    apsis run -q --iterations 1
+    is "$1: run" "$code" 2
+    like "$1: why, and the remedy" "$err" "manifest.yaml:[0-9]+: execution.target: what measures is not what it was at .*\`apsis baseline --again\`"
+    apsis setup
+    like "$1: setup" "$out" "note +baseline +manifest.yaml:[0-9]+: execution.target: .*next: apsis baseline --again && apsis run$"
+}
+refused "to Slurm"
+apsis baseline --again --repeats 1
+apsis best --json
+is "what was measured here is not the best there" "$(json candidate) $(json value)" "c0004 0"
+apsis setup
+line "setup goes on" "$out" "^next: apsis run$"
+sed -i -E '$s/"execution.target": *"[0-9a-f]*",? *//' logs/results.jsonl # as an older apsis wrote it
+rm -f .apsis/fold
+apsis run -q --iterations 1
+is "a baseline from there without that digest" "$code $(values | grep -o 'baseline 0;.*')" "0 baseline 0;kept 5;"
+apsis baseline --again --repeats 1
+EXTRA= write_manifest
+commit local
+refused "and back"
+apsis baseline --again -q
+apsis best --json
+is "nor the other way round" "$(json value)" 0
+end_item
+
 item "after kill -9 of apsis the jobs go on, and the next apsis, on whatever machine, takes their results"
 cluster adopted "workers: 3"
 touch "$T/adopted.wait"

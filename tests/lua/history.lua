@@ -114,6 +114,18 @@ test("of several baselines the newest leads; a kept best stays above one of the 
 end)
 
 test("from a baseline by another metric on, values are compared and shown under that", function()
+test("a baseline on other machines begins anew after one here, and one here after those; a digest that one lacks does not", function()
+  local there, digest = { queue_s = 1, run_s = 2 }, { verification = "0", ["execution.target"] = "1" }
+  local function made(before, after)
+    before.metric, after.metric, before.direction, after.direction = "score", "score", "higher", "higher"
+    return fold({ base(before), kept(3), base(after) }).best.id
+  end
+  equal({ made({}, { machines = there }), made({ machines = there }, {}) }, { "c0002", "c0002" })
+  equal({ made({}, {}), made({ machines = there }, { machines = there }) }, { "c0001", "c0001" })
+  equal(made({ machines = there, evaluator = { verification = "0" } }, { machines = there, evaluator = digest }), "c0001")
+  equal(made({ machines = there, evaluator = { ["execution.target"] = "2" } }, { machines = there, evaluator = digest }), "c0002")
+end)
+
   local of = { metric = "loss", direction = "lower" }
   local made, led = fold { base { metric = "score", direction = "higher" }, kept(3), base(of), kept(0.5), kept(0.2) }
   equal(led, { true, true, true, true, true })

@@ -68,6 +68,12 @@ function room.rules(draft)
   end
 end
 
+-- Where it is measured. A baseline of this machine has no digest of that.
+function room.measures(manifest)
+  local target = manifest.execution.target
+  return target ~= "local" and { ["execution.target"] = target } or nil
+end
+
 -- What doctor checks besides: a node, by a job.
 function room.doctor(manifest)
   local target = manifest.execution.target

@@ -324,12 +324,12 @@ local function evaluators_differ(one, other)
   return false
 end
 
--- Whether a baseline was measured by another metric or evaluator than the last one.
+-- Whether a baseline was measured by another metric or evaluator than the last one, or one of them on other machines.
 function History:measured_otherwise(line)
   local before = self.baseline
   return before ~= nil and before.metric ~= nil and line.metric ~= nil
     and (before.metric ~= line.metric or before.direction ~= line.direction
-      or evaluators_differ(before.evaluator, line.evaluator))
+      or (before.machines == nil) ~= (line.machines == nil) or evaluators_differ(before.evaluator, line.evaluator))
 end
 
 -- Whether a baseline starts over instead of being compared with earlier kept candidates: of several baselines the

@@ -1,5 +1,6 @@
 -- checks: what stands in the way of a project's experiments, asked without measuring anything: its strategy, git,
 -- files, provider, verifier and workspaces. Makes nothing but the workspaces' folder. Called by the command setup.
+local evaluator = require "apsis.live.evaluator"
 local executor = require "apsis.live.executor.here"
 local fs = require "apsis.fs"
 local home = require "apsis.project.home"
@@ -304,6 +305,17 @@ local function check_strategy(self)
   return true, table.concat(lines, "\n"), #lines > 1 and "note" or nil
 end
 
+-- Whether another evaluator than now measured the baseline.
+local function measures_otherwise(self)
+  self.otherwise = self.baseline and self.baseline.value and evaluator.changed(self.world, self.baseline)
+  return self.otherwise
+end
+
+local function check_baseline(self)
+  return true, ("%s: what measures is not what it was at %s, so values would not compare"):format(self.otherwise,
+    self.baseline.id), "note"
+end
+
 local all = {
   { "strategy", check_strategy },
   { "prompts", check_prompts, when = has_prompts },
@@ -318,6 +330,7 @@ local all = {
   { "verifier", check_verifier },
   { "workspaces", check_workspaces },
   { "ignored files", check_ignored, needs_world = true },
+  { "baseline", check_baseline, needs_world = true, when = measures_otherwise },
 }
 
 -- The checks of a session in order, { check, ok, detail, code, note } each; what needs git is left out if git failed.

@@ -157,6 +157,7 @@ end
 -- ---- the digests ----
 
 local FILE <const> = "file " -- before the name of a file beside the commit
+local TARGET <const> = "execution.target" -- a room's key: of other machines only
 
 -- What a world measures by: { verification, metric, files, a room's key, "file PATH" = hex digits; apart: as given, or
 -- as now }. A project with a branch of its own has the files of that branch, whose baselines follow it.
@@ -195,6 +196,9 @@ function evaluator.changed(world, baseline)
       parts[#parts + 1] = name or key == "files" and changed_files(world, baseline)
         or ("%s: %s"):format(world.manifest.where(key), key)
     end
+  end
+  if now[TARGET] and not before[TARGET] and not baseline.machines then -- it was measured here
+    parts[#parts + 1] = ("%s: %s"):format(world.manifest.where(TARGET), TARGET)
   end
   table.sort(parts)
   return #parts > 0 and table.concat(parts, "; ") or nil

@@ -43,10 +43,11 @@ local function summary(results)
 end
 
 -- The next commands, as typed from here.
-local function next_text(dir, baseline, has_provider)
+local function next_text(self, dir, baseline)
   local at = show.at(dir)
   local first = baseline and baseline.value and "" or ("apsis baseline%s && "):format(at)
-  if has_provider then return ("next: %sapsis run%s"):format(first, at) end
+  if self.otherwise then first = ("apsis baseline --again%s && "):format(at) end
+  if self.manifest.provider then return ("next: %sapsis run%s"):format(first, at) end
   return ("next: %sapsis submit%s"):format(first, at ~= "" and " -C" .. at or "")
 end
 
@@ -63,7 +64,7 @@ function setup.run(args)
   end
   print_results(results)
   local failed = first_failure(results)
-  if failed == 0 then print(next_text(args.dir, baseline, self.manifest.provider)) end
+  if failed == 0 then print(next_text(self, args.dir, baseline)) end
   return failed, failed ~= 0 and summary(results) or nil
 end
 
