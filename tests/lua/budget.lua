@@ -45,6 +45,14 @@ test("what other machines cost counts in a cap of dollars, and is reserved while
   equal({ #few, engine.history.totals.usd, engine.history.totals.machines }, { 2, 1.75, 1.5 })
 end)
 
+test("what a measurement on other machines may cost is the mean of those there, whatever was measured here before", function()
+  local totals = { asked = 0, tokens = 0, usd = 6, machines = 6, measurements = 300, priced = 3 }
+  local held = budget.new({ usd = 5 }, { run_totals = { usd = 0 }, totals = totals }, function() return 0 end)
+  equal((held:refuses({}, { {}, {} })), nil)
+  equal({ held:refuses({}, { {}, {}, {} }) }, { "budget: 5 usd left, the next proposals may take 6", true })
+  equal(held:room(24), 2)
+end)
+
 test("with four workers a cap of dollars is not passed by more than the estimates' error", function()
   local world = paid(function(slot) return 300 + slot.number % 3 * 10 end, function() return 300, 0.03 end)
   local lines, ended = fake.run("return {}", { workers = 4, budget = { usd = 0.5 }, world = world })

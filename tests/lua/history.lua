@@ -51,8 +51,9 @@ test("a fold counts what was taken, in all and in this run, and what came of it"
     { outcome = "measured", run = 2, measurements = 4 },
     worse(1, { run = 2 }),
   }
-  equal(made.totals, { tokens = 25, usd = 2.25, iterations = 3, measurements = 7, asked = 5, machines = 0.5 })
-  equal(made.run_totals, { tokens = 13, usd = 1, iterations = 2, measurements = 4, asked = 3, machines = 0 })
+  equal(made.totals, { tokens = 25, usd = 2.25, iterations = 3, measurements = 7, asked = 5, machines = 0.5,
+    priced = 2 }) -- only measurements that cost dollars on other machines
+  equal(made.run_totals, { tokens = 13, usd = 1, iterations = 2, measurements = 4, asked = 3, machines = 0, priced = 0 })
   equal(made.outcomes, { baseline = 1, kept = 1, skipped_provider_failure = 1, asked = 1, measured = 1, reverted_worse_metric = 1 })
   equal({ made.run, made.count, made.last_experiment, made:next_experiment() }, { 2, 6, 5, 6 })
   equal({ made.since_kept, made.since_best }, { 1, 1 })
@@ -113,7 +114,6 @@ test("of several baselines the newest leads; a kept best stays above one of the 
   equal({ made:begins_anew(base()), made:begins_anew(base { tree = "t9" }), fold({}):begins_anew(base()) }, { false, true, false })
 end)
 
-test("from a baseline by another metric on, values are compared and shown under that", function()
 test("a baseline on other machines begins anew after one here, and one here after those; a digest that one lacks does not", function()
   local there, digest = { queue_s = 1, run_s = 2 }, { verification = "0", ["execution.target"] = "1" }
   local function made(before, after)
@@ -126,6 +126,7 @@ test("a baseline on other machines begins anew after one here, and one here afte
   equal(made({ machines = there, evaluator = { ["execution.target"] = "2" } }, { machines = there, evaluator = digest }), "c0002")
 end)
 
+test("from a baseline by another metric on, values are compared and shown under that", function()
   local of = { metric = "loss", direction = "lower" }
   local made, led = fold { base { metric = "score", direction = "higher" }, kept(3), base(of), kept(0.5), kept(0.2) }
   equal(led, { true, true, true, true, true })

@@ -83,10 +83,10 @@ local function verifications(proposal)
   return proposal.ask and 0 or 1
 end
 
--- What a proposal's verifications may cost on other machines, in dollars: the mean of those so far, times how many.
+-- What a proposal's verifications may cost on other machines, in dollars: the mean of those there, times how many.
 local function machines_for(self, proposal)
   local totals = self.history.totals
-  return totals.machines > 0 and verifications(proposal) * totals.machines / math.max(1, totals.measurements) or 0
+  return totals.machines > 0 and verifications(proposal) * totals.machines / math.max(1, totals.priced) or 0
 end
 
 -- The same of a slot, as it was when it was opened; what they have cost already, if that is more.

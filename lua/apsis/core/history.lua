@@ -35,9 +35,9 @@ local function loader(self)
   end
 end
 
--- asked: provider answers with known token and cost usage; machines: the dollars of `usd` that other machines cost.
+-- asked: provider answers with known usage; machines: the dollars of `usd` that `priced` measurements cost elsewhere.
 local function no_totals()
-  return { tokens = 0, usd = 0, machines = 0, iterations = 0, measurements = 0, asked = 0 }
+  return { tokens = 0, usd = 0, machines = 0, priced = 0, iterations = 0, measurements = 0, asked = 0 }
 end
 
 -- history.new(metric, source, of_branch): source:read(index) gives a line again. Set `trees` to nil before the fold if
@@ -286,7 +286,7 @@ end
 
 local function add_totals(totals, tokens, asked, cost, machines, iterations, measurements)
   totals.tokens, totals.asked, totals.usd = totals.tokens + tokens, totals.asked + asked, totals.usd + cost + machines
-  totals.machines = totals.machines + machines
+  totals.machines, totals.priced = totals.machines + machines, totals.priced + (machines > 0 and measurements or 0)
   totals.iterations, totals.measurements = totals.iterations + iterations, totals.measurements + measurements
 end
 
