@@ -94,6 +94,9 @@ apsis run
 like "a warning" "$err" "the provider reports no dollars, so budget.usd does not end the run: price: \{input: USD, output: USD\}"
 apsis setup
 like "setup notes it" "$out" "note +provider .*"$'\n'" +the provider reports no dollars"
+echo "execution: {target: slurm, folder: $T/shared, usd_per_hour: 1}" >>manifest.yaml
+apsis setup
+like "dollars of other machines count" "$out" "reports no dollars, so budget.usd counts only what execution.usd_per_hour costs: price:"
 end_item
 
 item "a command of one's own: unknown is no 0; usage makes it known"

@@ -138,7 +138,7 @@ local function check_provider(self)
   if ok then message = programs.provider_lacks(self.world, start_of(self)) end
   if message then return nil, "provider: " .. message, 4 end
   local found = "its command is found, not run: " .. shown_line(kind.line and kind.line(self.world, spec) or run)
-  local uncounted = providers.uncounted(spec, self.manifest.budget)
+  local uncounted = providers.uncounted(self.manifest)
   if not uncounted then return true, found end
   return true, found .. "\n" .. uncounted, "note"
 end

@@ -226,7 +226,7 @@ local function check_ready(self, at, stand_in)
   if lacking then return nil, lacking, 3 end
   ok, message, code = self:check_prompts()
   if not ok then return nil, message, code end
-  local uncounted = providers.uncounted(self.manifest.provider, self.manifest.budget)
+  local uncounted = providers.uncounted(self.manifest)
   if uncounted and not stand_in then self:log("warn", uncounted) end
   return provide(self, baseline, stand_in)
 end

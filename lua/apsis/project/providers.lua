@@ -49,19 +49,26 @@ function providers.reported(spec, kind, sum, none)
   return (sum == nil or sum == 0 and silent) and json.null or sum
 end
 
--- Why parts of a budget cannot end a run; nil if they can. Of a provider that runs no command nothing is known.
-function providers.uncounted(spec, budget)
-  local counts, missing, caps = providers.counts(spec), {}, {}
+-- Why parts of a budget cannot end a run, or count only a part; nil if they can and count all. Of a provider that runs
+-- no command nothing is known.
+function providers.uncounted(manifest)
+  local spec, hourly = manifest.provider, (manifest.execution or {}).usd_per_hour
+  local counts, missing, caps, effects = providers.counts(spec), {}, {}, {}
   for _, key in ipairs { "tokens", "usd" } do
-    if (budget or {})[key] and not counts[key] then
-      missing[#missing + 1], caps[#caps + 1] = key == "usd" and "dollars" or key, "budget." .. key
+    if (manifest.budget or {})[key] and not counts[key] then
+      missing[#missing + 1] = key == "usd" and "dollars" or key
+      if key == "usd" and hourly then effects[1] = "budget.usd counts only what execution.usd_per_hour costs"
+      else caps[#caps + 1] = "budget." .. key end
     end
   end
-  if #caps == 0 or not (providers.of(spec) or {}).command then return nil end
+  if #missing == 0 or not (providers.of(spec) or {}).command then return nil end
   local remedy = counts.tokens and "price: {input: USD, output: USD} per million tokens in `provider` makes them known"
     or "`usage` in `provider` shows how it reports them"
-  return ("the provider reports no %s, so %s not end the run: %s"):format(table.concat(missing, " and no "),
-    table.concat(caps, " and ") .. (#caps == 1 and " does" or " do"), remedy)
+  if #caps > 0 then
+    effects[#effects + 1] = table.concat(caps, " and ") .. (#caps == 1 and " does" or " do") .. " not end the run"
+  end
+  return ("the provider reports no %s, so %s: %s"):format(table.concat(missing, " and no "),
+    table.concat(effects, ", and "), remedy)
 end
 
 -- The keys of `provider`: kind, those of each kind, and the common ones.
