@@ -118,6 +118,17 @@ refused "{target: command, folder: /x, options: [-p], command: {submit: a, statu
 refused "{target: slurm, folder: /x}" "sandbox.allow\[1\]: /x/y:rw is in execution.folder, which commands may not see" \
     "sandbox: {allow: ['/x/y:rw']}"
 refused "{target: slurm, folder: /x, requeue: -1}" "execution.requeue: must be a whole number"
+for option in --job-name=mine '-J mine' -Jmine --array=1-2 -a1-2 --requeue --wait -W --out=x -o/tmp/x --chdir=/ --export=NONE --wrap=true \
+    --parsable --hold --clusters=x --test-only; do
+    name=${option%%=*}
+    refused "{target: slurm, folder: /x, options: [--mem=8G, '$option']}" "manifest.yaml:[0-9]+: execution.options\[2\]: $name.*(: remove it|two entries)"
+done
+refused "{target: slurm, folder: /x, options: [--job-name=mine]}" \
+    "execution.options\[1\]: --job-name=mine: apsis names the job itself and finds it by that name: remove it"
+EXTRA="execution: {target: slurm, folder: /x, options: [-p, a, -n4, --wait-all-nodes=1, --no-requeue, --exclusive, --export-file=x, --comment=a b]}" \
+    write_manifest
+apsis setup
+unlike "other options" "$out$err" "execution.options"
 refused "{target: slurn, folder: /x}" "execution.target: must be one of command, local, slurm"
 refused "{target: slurm, folder: /x}" "workspace.link: folders of this machine cannot be linked on the nodes" "workspace: {link: [data]}"
 end_item

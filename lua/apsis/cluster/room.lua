@@ -30,6 +30,13 @@ local function check_allowed(draft, folder)
   end
 end
 
+local function check_options(draft, options)
+  for index, option in ipairs(options or {}) do
+    local problem = require("apsis.cluster.executor.slurm").problem(option)
+    if problem then draft.say(("execution.options[%d]"):format(index), ("%s: %s"):format(option, problem)) end
+  end
+end
+
 local function check_folder(draft, spec)
   if not spec.folder then
     if not draft.stands "execution.folder" then
@@ -54,6 +61,7 @@ function room.rules(draft)
   end
   if spec.target ~= "slurm" and spec.target ~= "command" then return end
   refuse(draft, { spec.target == "slurm" and "command" or "options" }, spec.target)
+  if spec.target == "slurm" then check_options(draft, spec.options) end
   if spec.target == "command" and not spec.command and not draft.stands "execution.command" then
     draft.say("execution.command", "is required with target: command: {submit: ..., status: ..., cancel: ...}")
   end

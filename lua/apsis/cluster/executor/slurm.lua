@@ -34,6 +34,39 @@ exit ${code:-0}]]
 local VARIABLES <const> = { "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ",
   "LD_LIBRARY_PATH", "SLURM*", "SBATCH*", "MUNGE*", "KRB5*" }
 
+-- Options of sbatch that would break what apsis does with a job, and why. A long one may be cut short, as sbatch has it.
+local refused <const> = {
+  { "-J", "--job-name", "apsis names the job itself and finds it by that name" },
+  { "-a", "--array", "a job is one measurement, and an array runs it several times" },
+  { "--requeue", "apsis sends a lost job again itself (execution.requeue)" },
+  { "-W", "--wait", "apsis waits for jobs itself, and submits others meanwhile" },
+  { "-o", "--output", "-e", "--error", "apsis reads the job's output in the job's folder" },
+  { "-D", "--chdir", "apsis runs the job in the job's folder" },
+  { "--export", "apsis passes the variables that verification.pass_env names" },
+  { "--wrap", "apsis says itself what the job runs" },
+  { "--parsable", "apsis gives it itself" },
+  { "-H", "--hold", "the job would wait until somebody releases it" },
+  { "-M", "--clusters", "squeue would not show the job; run apsis where that cluster is the default" },
+  { "--test-only", "-h", "--help", "--usage", "-V", "--version", "no job would be sent" },
+}
+
+local SHORTEST <const> = #"--ar" -- of a long option that is cut short
+
+-- Why an option cannot be one of execution.options, with a remedy; nil if it can.
+function slurm.problem(option)
+  if option:find "^%-%-?[%w-]+%s" then
+    return "an option and its value are two entries, or one with =, such as --partition=short"
+  end
+  local name = option:match "^%-%-[%w-]+" or option:sub(1, 2)
+  for _, row in ipairs(refused) do
+    for index = 1, #row - 1 do
+      if row[index] == name or #name >= SHORTEST and row[index]:sub(1, #name) == name then
+        return row[#row] .. ": remove it"
+      end
+    end
+  end
+end
+
 local running = { RUNNING = true, COMPLETING = true, STAGE_OUT = true, SIGNALING = true, STOPPED = true }
 
 -- A line of squeue: state, node, partition and name, which may be another tool's.
