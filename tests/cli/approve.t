@@ -186,7 +186,7 @@ wait_for "it says so" grep -q "nothing else to do: c0001 waits for approval: aps
 wait_for "the state" grep -q HELD logs/state.json
 apsis status
 line "status" "$out" "^approval: +c0001 waits for approval: apsis approve c0001$"
-line "in flight" "$out" "^in flight: +experiment 1: HELD"
+line "in flight" "$out" "^in flight: +experiment 1: waiting"
 kill -INT $! && wait $!
 is "interrupted" $? 130
 "$APSIS" run --strategy once.lua 2>"$T/alone.err" >/dev/null &

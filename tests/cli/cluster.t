@@ -173,7 +173,7 @@ sed -i 's/timeout_sec: 600/timeout_sec: 10/' manifest.yaml && commit limit
 touch "$FAKE/hold"
 start_run --iterations 1
 wait_for "it is sent" in_queue 1
-wait_for "status shows it" sh -c '"$0" status | grep "in flight: *experiment 1: VERIFY queued on main (explo"' "$APSIS"
+wait_for "status shows it" sh -c '"$0" status | grep "in flight: *experiment 1: queued on main for 0:[0-9]* (explo"' "$APSIS"
 sleep 10.1
 rm "$FAKE/hold"
 wait "$pid"
@@ -196,7 +196,7 @@ item "status shows the node; usd_per_hour is in the line, in status, in the budg
 cluster price "usd_per_hour: 36000" # 10 dollars a second
 touch "$T/price.wait"
 start_run --iterations 1
-wait_for "status shows the node" sh -c '"$0" status | grep "in flight: *experiment 1: VERIFY on n[1-4] (explo"' "$APSIS"
+wait_for "status shows the node" sh -c '"$0" status | grep "in flight: *experiment 1: measuring on n[1-4] for 0:[0-9]* (explo"' "$APSIS"
 rm "$T/price.wait"
 wait "$pid"
 line "the line has what it took" "$(tail -1 logs/results.jsonl)" '"machines": *\{"queue_s":[0-9.e-]+,"run_s":[0-9.]+,"usd":[0-9.]+\}'

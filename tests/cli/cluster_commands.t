@@ -172,7 +172,7 @@ touch "$T/kubernetes.wait"
 "$APSIS" run -q --iterations 1 >/dev/null 2>&1 &
 pid=$!
 wait_for "it runs" begun kubernetes 5
-wait_for "where" sh -c '"$0" status | grep "VERIFY on node-1 (explo"' "$APSIS"
+wait_for "where" sh -c '"$0" status | grep "measuring on node-1 for 0:[0-9]* (explo"' "$APSIS"
 kill -INT "$pid"
 wait "$pid"
 is "interrupted" $? 130

@@ -21,7 +21,7 @@ is "directory" "$(json directory)" "$PWD/$(at c0001)"
 is "files" "$(ls "$(at c0001)" | tr '\n' ' ')" "lib manifest.yaml propose.lua value.txt "
 is "a repository of its own" "$(git -C "$(at c0001)" rev-list --count HEAD)" 1
 apsis status
-like "status" "$out" "in flight: +experiment 1: PLAN \(exploitation\)"
+like "status" "$out" "in flight: +experiment 1: planning \(exploitation\)"
 apsis wait c0001 --timeout 0
 is "wait" "$code" 6
 end_item

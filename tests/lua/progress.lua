@@ -60,6 +60,8 @@ tap.test("one that waits in a queue shows since when, also after a restart", fun
   local made = line {}
   made:phase({ number = 31, phase = "VERIFY", since = wait.time() - 720 }, "queued on short")
   contains(made:lines(rich, 200)[1], "experiment 31 queued on short 12:00")
+  made:phase({ number = 31, phase = "VERIFY" }, "on n2")
+  contains(made:lines(rich, 200)[1], "experiment 31 measuring on n2 0:00")
 end)
 
 tap.test("several experiments have a line each where the terminal has rows for them", function()

@@ -26,6 +26,13 @@ local bars = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
 progress.doing = { PLAN = "planning", APPLY_CHANGE = "proposing", COMMIT = "committing", VERIFY = "measuring",
   GATE = "at the gate", DECIDE = "deciding", HELD = "waiting", LOG = "logging" }
 
+-- A phase in words, and after it the place if it is elsewhere; where: "queued on short", "on n2", nil.
+function progress.words(phase, where)
+  local word, place = (" " .. (where or "")):match "^ ?(.-) (on .+)$"
+  if not place then word = where end
+  return word and word ~= "" and word or progress.doing[phase] or phase, place
+end
+
 function progress.new(options)
   local in_ci = (os.getenv "CI" or "") ~= "" and os.getenv "CI" ~= "false"
   local shows = host.isatty(2) and os.getenv "TERM" ~= "dumb" and not in_ci
@@ -101,8 +108,8 @@ end
 
 local function doing_text(one, now)
   local name = one.phase == "HELD" and ids.id(one.number) or "experiment " .. one.number
-  return ("%s %s %s"):format(name, one.waiting or progress.doing[one.phase] or one.phase,
-    clock(now - one.since))
+  local doing, place = progress.words(one.phase, one.waiting)
+  return ("%s %s%s %s"):format(name, doing, place and " " .. place or "", clock(now - one.since))
 end
 
 -- The parts that fit, joined: what has the largest rank goes first. parts: { text or nil, rank } in order. The parts

@@ -1,6 +1,7 @@
 -- words: the facts of a loop (live/standing.lua) in words, for every face that shows them.
 local direction = require "apsis.direction"
 local json = require "apsis.json"
+local progress = require "apsis.cli.progress"
 local show = require "apsis.cli.table"
 local wait = require "apsis.wait"
 
@@ -29,20 +30,16 @@ function words.outcomes(outcomes)
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
 
--- Where an experiment is measured, if not here, and for how long.
-local function where_text(slot)
-  if not slot.where then return "" end
-  local minutes = slot.since and (wait.time() - slot.since) // 60 or 0
-  return (" %s%s"):format(show.line(slot.where, 60), minutes >= 1 and (" for %d min"):format(minutes) or "")
-end
-
+-- What each experiment in flight does, and, if it is measured elsewhere, where and for how long: a line each.
 function words.flight(slots)
-  local parts = {}
+  local lines = {}
   for index, slot in ipairs(slots) do
-    parts[index] = ("experiment %s: %s%s (%s)"):format(slot.experiment, show.line(slot.phase), where_text(slot),
-      show.line(slot.operator, 20))
+    local doing, place = progress.words(show.line(slot.phase), slot.where and show.line(slot.where, 60))
+    local seconds = slot.where and slot.since and math.max(0, wait.time() - slot.since)
+    lines[index] = ("experiment %s: %s%s%s (%s)"):format(slot.experiment, doing, place and " " .. place or "",
+      seconds and " for " .. progress.clock(seconds) or "", show.line(slot.operator, 20))
   end
-  return #parts > 0 and table.concat(parts, ", ") or nil
+  return #lines > 0 and table.concat(lines, "\n") or nil
 end
 
 local amount = direction.amount

@@ -154,9 +154,11 @@ local function slots_of(facts)
   for at, slot in ipairs(facts.in_flight) do
     if at > SLOTS then break end
     local parents = type(slot.parents) == "table" and table.concat(slot.parents, " ") or nil
-    list[at] = { experiment = slot.experiment, doing = progress.doing[slot.phase] or slot.phase,
-      started = type(slot.started) == "number" and slot.started or nil, operator = slot.operator, parents = parents,
-      where = slot.where, about = slot.about }
+    local doing, place = progress.words(slot.phase, slot.where)
+    local since = slot.where and slot.since or slot.started
+    list[at] = { experiment = slot.experiment, doing = place and doing .. " " .. place or doing,
+      started = type(since) == "number" and since or nil, operator = slot.operator, parents = parents,
+      about = slot.about }
   end
   return list
 end

@@ -80,14 +80,15 @@ function now.facts(view)
   return table.move(more, 1, #more, own + 1, list), own + 1
 end
 
--- What one experiment in flight does, in a line.
+-- What one experiment in flight does, for how long, and where if that is elsewhere, in a line.
 function now.worker(slot)
-  local seconds = type(slot.started) == "number" and wait.time() - slot.started or nil
+  local doing, place = progress.words(show.line(slot.phase), slot.where and show.line(slot.where, 40))
+  local since = slot.where and slot.since or slot.started
+  local seconds = type(since) == "number" and wait.time() - since or nil
   local parents = type(slot.parents) == "table" and table.concat(slot.parents, " ") or ""
-  local doing = progress.doing[slot.phase] or show.line(slot.phase)
   return ("%6s  %-10s %8s  %s%s%s%s"):format(slot.experiment or "?", doing,
     seconds and progress.clock(math.max(0, seconds)) or "", show.line(slot.operator or "", 20),
-    parents ~= "" and " of " .. show.line(parents, 40) or "", slot.where and " on " .. show.line(slot.where, 40) or "",
+    parents ~= "" and " of " .. show.line(parents, 40) or "", place and " " .. place or "",
     slot.about and ": " .. show.line(slot.about, 300) or "")
 end
 

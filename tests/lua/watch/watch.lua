@@ -4,10 +4,25 @@ local captured = require "apsis.cli.captured"
 local curves = require "apsis.view.curve"
 local keys = require "apsis.watch.keys"
 local lists = require "apsis.watch.list"
+local now = require "apsis.watch.now"
 local paths = require "apsis.watch.path"
 local plots = require "apsis.watch.plot"
 local screen = require "apsis.watch.screen"
 local tap = require "tap"
+local wait = require "apsis.wait"
+local words = require "apsis.cli.words"
+
+tap.test("an experiment that is measured elsewhere shows where, and for how long it has been there", function()
+  local slot = { experiment = 12, phase = "VERIFY", operator = "exploitation", parents = { "c0011" },
+    started = wait.time() - 100, since = wait.time() - 61, where = "on n2" }
+  tap.matches(now.worker(slot), "^    12  measuring      1:0%d  exploitation of c0011 on n2$")
+  tap.matches(words.flight { slot, slot }, "^experiment 12: measuring on n2 for 1:0%d %(exploitation%)\nexp")
+  slot.where = "queued on main"
+  tap.matches(now.worker(slot), "^    12  queued         1:0%d  exploitation of c0011 on main$")
+  tap.matches(words.flight { slot }, "^experiment 12: queued on main for 1:0%d %(exploitation%)$")
+  slot.where = nil
+  tap.matches(now.worker(slot), "^    12  measuring      1:4%d  exploitation of c0011$")
+end)
 
 tap.test("keys have names, whatever sequence a terminal sends for them", function()
   tap.equal({ keys.read "a\27[A\27OB\27[5~\27[1;5C\r\127é" }, { { "a", "up", "down", "pageup", "right", "enter",
