@@ -142,12 +142,14 @@ local function to_redo(plans, intake, waits)
   return list, others
 end
 
--- Tells what is there of experiments without a line: those in flight, done again; and, if a journal was restored from
+-- Tells what is there of experiments without a line: those in flight, done again, or, if their measurements were sent
+-- elsewhere, going on; and, if a journal was restored from
 -- an older backup, what was done since. from, to: the first number that journal and plans leave free, and that refs do.
 local function tell_unlisted(self, again, count, from, to)
   if again then
-    self:say(("going on with run %d: %d lines journalled, %d experiment%s in flight done again"):format(again,
-      self.engine.history.count, count, count == 1 and "" or "s"))
+    local goes_on = self.world.executor.measure and (count == 1 and "goes on" or "go on")
+    self:say(("going on with run %d: %d lines journalled, %d experiment%s in flight %s"):format(again,
+      self.engine.history.count, count, count == 1 and "" or "s", goes_on or "done again"))
   elseif count > 0 then
     self:say(("%d experiment%s a plan in runs/ and no line in the journal: done again"):format(count,
       count > 1 and "s have" or " has"))
