@@ -437,7 +437,7 @@ sed -i 's|, program: /opt/none/apsis|, requeue: 0, options: [--partition=nowhere
 : >"$FAKE/submits"
 apsis run -q --iterations 20
 is "refused: the run stops" "$code" 3
-like "the scheduler's reason" "$err" "submit: sbatch: error: invalid partition specified: nowhere"
+like "the scheduler's reason" "$err" "execution.options: sbatch: error: invalid partition specified: nowhere"
 is "few are asked for" "$(($(wc -l <"$FAKE/submits") <= 20))" 1
 wait_for "no job" idle
 is "no pilot is left" "$(find "$SHARED" -name pilot.json)" ""

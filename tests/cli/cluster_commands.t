@@ -157,7 +157,7 @@ rm "$T/ssh.wait"
 touch "$FAKE/unreachable"
 apsis run -q --iterations 1
 is "unreachable: nothing begins" "$code" 3
-like "why" "$err" "execution.target command: status: ssh: connect to host gpu1 port 22: No route to host"
+like "why" "$err" "apsis: manifest.yaml:[0-9]+: execution.command.status: ssh: connect to host gpu1 port 22: No route to host"
 end_item
 rm "$FAKE/unreachable"
 
@@ -203,11 +203,53 @@ apsis doctor
 like "a program" "$out" "warn +nodes: a job ran on [^ ]+ .*nowhere-to-be-found is not found in PATH"
 sed -i 's|^  folder:|  program: /nowhere/apsis\n&|' manifest.yaml
 apsis doctor
-like "without the program, what the node needs" "$out" "warn +nodes: the job ended without an answer.* the program /nowhere/apsis"
+is "no job can run" "$code" 3
+like "without the program, what the node needs" "$out" "FAIL +nodes: the job ended without an answer.* the program /nowhere/apsis"
 wait_for "nothing is left" nothing_in "$T/queue" "$T/shared2"
 apsis eval
 is "without the program, the reason" "$code" 3
 is "nothing is left of that" "$(find "$T/shared2" -type f | wc -l)" 0
+end_item
+
+item "setup looks at the folder and asks the scheduler, and sends nothing"
+new_project checked
+slurm() { # slurm FOLDER [MORE KEYS]: setup of it
+    EXTRA="execution: {target: slurm, folder: $1${2:+, $2}}" write_manifest
+    PATH=$ROOT/tests/cluster/bin:$PATH apsis setup
+}
+export SLURM_FAKE=$FAKE
+mkdir -p "$FAKE/jobs" "$T/open"
+chmod 777 "$T/open"
+slurm "$T/checked-jobs" "pilots: 3, workers: 2"
+line "what it has found" "$out" "^note +execution +target slurm answers; jobs are in $T/checked-jobs/[0-9a-f]{32}$"
+line "and a remark" "$out" "^ +execution.pilots: 3 pilots for 2 workers: 1 would have nothing to do"
+is "nothing is sent" "$code $(ls "$FAKE/jobs")" "0 "
+slurm "$T/none/deep/jobs"
+is "a folder that cannot be right" "$code $(ls "$T/none" 2>/dev/null)" "3 "
+line "its place and a remedy" "$out" \
+    "^FAIL +git and files +.*manifest.yaml:[0-9]+: execution.folder: $T/none/deep is not there: correct the path, or make it: mkdir -p $T/none/deep"
+slurm "/proc/none"
+line "one that cannot be made" "$out" "^FAIL +git and files +.*manifest.yaml:[0-9]+: execution.folder: ENOENT.*; name a folder that you may write"
+slurm "$T/open"
+line "one that others write" "$out" "^FAIL +execution +.*manifest.yaml:[0-9]+: execution.folder: $T/open can be written by other users: chmod go-w"
+touch "$FAKE/silent"
+slurm "$T/checked-jobs"
+line "a scheduler that does not answer" "$out" "^FAIL +execution +squeue: slurm_load_jobs error: Unable to contact slurm controller"
+rm "$FAKE/silent"
+mkdir "$T/few" && ln -s "$(type -P sh)" "$(type -P git)" "$T/few/"
+out=$(PATH=$T/few "$APSIS" setup 2>&1)
+line "no sbatch" "$out" "FAIL +execution +manifest.yaml:[0-9]+: execution.target: sbatch is not found in PATH: run apsis where Slurm"
+end_item
+
+item "a scheduler that refuses a job is named with the manifest's line, without control characters"
+slurm "$T/checked-jobs" "options: [--partition=nowhere]"
+PATH=$ROOT/tests/cluster/bin:$PATH apsis doctor
+like "sbatch" "$code $out" "3 .*FAIL +nodes: sbatch with manifest.yaml:[0-9]+: execution.options: sbatch: error: invalid partition specified: nowhere"
+EXTRA="execution: {target: command, folder: $T/checked-jobs, command: {submit: 'printf \"no\\\\r\\\\n\"; exit 1', status: 'true', cancel: nowhere-to-be-found}}" write_manifest
+apsis doctor
+line "a command of the manifest" "$out" "FAIL +nodes: manifest.yaml:[0-9]+: execution.command.submit: no$"
+apsis setup
+line "one that is not there" "$out" "FAIL +execution +manifest.yaml:[0-9]+: execution.command.cancel: nowhere-to-be-found is not found in PATH"
 end_item
 
 item "doctor names where a job is that does not answer in time"

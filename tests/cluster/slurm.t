@@ -123,7 +123,7 @@ is "measured" "$code" 0
 no_line "nothing is seen" "$(cat "$T/seen")" "token|store.git|secret"
 sed -i 's/poll_sec: 0.5,/poll_sec: 0.5, options: [--partition=nowhere],/' manifest.yaml
 apsis run -q --iterations 1
-like "why" "$(tail -1 logs/results.jsonl)" "submit: sbatch: error: .*invalid partition"
+like "why" "$(tail -1 logs/results.jsonl)" "sbatch with .*: execution.options: sbatch: error: .*invalid partition"
 end_item
 
 finish

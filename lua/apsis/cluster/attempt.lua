@@ -10,6 +10,7 @@ local attempt = {}
 local SOONEST_S <const>, LATEST_S <const>, PATIENCE <const> = 0.02, 2, 20 -- between two looks for a result
 local GRACE <const> = 3 -- of poll_sec: how long a job must have been missing
 local TRIES <const> = 3 -- at a submit that fails while the queue answers
+local DOCTOR <const> = " (`apsis doctor` sends a job and shows what a node lacks)"
 
 -- The attempt to go on with, { name, number, token, adopted }, and how many were lost; made if there is none.
 local function current(self, job)
@@ -121,7 +122,7 @@ local function await(self, made, slot)
       given, wrong = take(self, made)
       if given or wrong then return given, wrong end
       local words = self.folder:last_words(made.name) or answer.why
-      return nil, "the job ended without a result" .. (words and ": " .. words or "")
+      return nil, "the job ended without a result" .. (words and ": " .. words or "") .. DOCTOR
     end
     local pause = math.max(SOONEST_S, math.min(LATEST_S, (wait.now() - one.since) / PATIENCE))
     if not one.running then queued_s = queued_s + pause end

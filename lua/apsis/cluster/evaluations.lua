@@ -7,6 +7,7 @@ local attempt = require "apsis.cluster.attempt"
 local describe = require "apsis.cluster.describe"
 local folder = require "apsis.cluster.folder"
 local fs = require "apsis.fs"
+local here = require "apsis.live.executor.here"
 local host = require "apsis.host"
 local leavings = require "apsis.cluster.leavings"
 local pilots = require "apsis.cluster.pilots"
@@ -24,8 +25,9 @@ local GRACE <const> = 3 -- of poll_sec: how long nobody must have waited for a j
 
 -- open(world, info of its repository, the queue) -> executor.
 function evaluations.open(world, _, queue)
-  local self = setmetatable({ world = world, queue = queue, scheduler = queue, spec = world.manifest.execution,
-    flying = {}, count = {}, strays = {}, place = sha256.hex(world.manifest.home):sub(1, DIGITS) }, Evaluations)
+  local self = setmetatable({ world = world, queue = queue, scheduler = queue, programs = queue.spec.programs,
+    spec = world.manifest.execution, flying = {}, count = {}, strays = {},
+    place = sha256.hex(world.manifest.home):sub(1, DIGITS) }, Evaluations)
   if self.spec.pilots then self.queue = pilots.new(self, queue) end
   return self
 end
@@ -33,9 +35,12 @@ end
 -- The project's folder, made at first use.
 function Evaluations:shared()
   if self.folder then return self.folder end
-  local message
+  local made, message = here.make_shared(self.world.manifest)
+  if not made then return nil, message end
   self.folder, message = folder.open(self.spec.folder, self.place)
-  if not self.folder then return nil, ("execution.folder: %s"):format(message) end
+  if not self.folder then
+    return nil, ("%s: execution.folder: %s"):format(self.world.manifest.where "execution.folder", message)
+  end
   return self.folder
 end
 
@@ -48,8 +53,16 @@ function Evaluations:ready()
   end
   local answer
   answer, message = self.scheduler:ask {}
-  if not answer then return nil, ("execution.target %s: %s"):format(self.spec.target, message), 3 end
+  if not answer then return nil, message, 3 end
   return true
+end
+
+-- What setup shows: what it has found, and a remark on it, or nil.
+function Evaluations:remark()
+  local pilots_of, workers = self.spec.pilots or 0, self.spec.workers
+  return ("target %s answers; jobs are in %s"):format(self.spec.target, self.folder.root), pilots_of > workers
+    and ("execution.pilots: %d pilots for %d workers: %d would have nothing to do"):format(pilots_of, workers,
+      pilots_of - workers) or nil
 end
 
 -- The project's lock is held: what is left of jobs may be removed. Nothing is ended: a job that goes on is adopted.

@@ -41,7 +41,9 @@ local function words(given, job)
   return good, table.concat(lines, "\n      ")
 end
 
--- Waits for the answer of a job that was sent: it | nil, why there is none.
+local FAILED <const> = 3 -- exit code: no job can run
+
+-- Waits for the answer of a job that was sent: it | nil, why there is none, and FAILED unless the job may be waiting.
 local function await(executor, folder, name, execution)
   local one, slot = { name = name, since = wait.now() }, { outside = true }
   local longest = math.min(LONGEST_S, execution.queue_sec)
@@ -57,13 +59,13 @@ local function await(executor, folder, name, execution)
   if last then text = text .. ": " .. last end
   if not gone then return nil, text end
   return nil, ("%s; a node must have the program %s (`execution: {program: ...}` names another) and the folder %s"):
-    format(text, execution.program or host.executable, execution.folder)
+    format(text, execution.program or host.executable, execution.folder), FAILED
 end
 
--- Sends the job and waits for it: whether all is good, and lines for people.
+-- Sends the job and waits for it: whether all is good, lines for people, and an exit code if no job can run.
 local function send(executor, manifest)
   local folder, message = executor:shared()
-  if not folder then return false, message end
+  if not folder then return false, message, FAILED end
   leavings.clear(executor)
   local job = describe.attempt({ key = describe.nonce(), version = host.version, created = wait.time(),
     tree = "",
@@ -71,14 +73,17 @@ local function send(executor, manifest)
     env = {} }, 1)
   local ok
   ok, message = folder:write(job)
-  if not ok then return false, message end
+  if not ok then return false, message, FAILED end
   local given
+  local code = FAILED
   ok, message = executor.scheduler:submit(job.name, executor:variables(job.name))
-  if ok then given, message = await(executor, folder, job.name, manifest.execution) end
+  if ok then given, message, code = await(executor, folder, job.name, manifest.execution) end
   if not given then executor.scheduler:cancel { job.name } end
   folder:remove(job.name)
-  if not given then return false, message end
-  if given.token ~= job.token or not given.probe then return false, given.failed or "the answer is not the job's" end
+  if not given then return false, message, code end
+  if given.token ~= job.token or not given.probe then
+    return false, given.failed or "the answer is not the job's", FAILED
+  end
   return words(given, job)
 end
 
@@ -87,10 +92,10 @@ function probe.run(manifest)
   environment.withhold_all(manifest)
   local world = { manifest = manifest, log = function() end }
   local executor = executors.of(manifest.execution.target).open(world):elsewhere("doctor" .. describe.nonce())
-  local ran, ok, detail = pcall(send, executor, manifest)
+  local ran, ok, detail, code = pcall(send, executor, manifest)
   executor:close()
   if not ran then error(ok, 0) end
-  return ok, detail
+  return ok, detail, code
 end
 
 return probe

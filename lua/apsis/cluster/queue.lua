@@ -15,7 +15,9 @@ local SHARE <const> = 10 -- at most this part of the time is spent on asking
 local SLOWEST <const> = 20 -- of poll_sec: the longest pause after failures
 
 -- new{ submit, status, cancel = command lines, poll_sec, parse(line) -> name, "queued" or "running", where | nil,
--- variables = names of all that the commands see of the environment (default: they see all) }.
+-- programs = { submit, status, cancel = { run = what setup looks for, called = what messages call it, absent = the
+-- message if it is not found, or nil } }, variables = names of all that the commands see of the environment (default:
+-- all) }.
 function queue.new(spec)
   return setmetatable({ spec = spec, due = 0, failures = 0 }, Queue)
 end
@@ -23,14 +25,14 @@ end
 local function first_line(result)
   for _, stream in ipairs { result.stderr, result.stdout } do
     local line = (stream.head or ""):match "[^\n]*%S[^\n]*"
-    if line then return line:sub(1, 300) end
+    if line then return (line:gsub("%c+$", ""):gsub("%c", " "):sub(1, 300)) end
   end
   return result.outcome == "exit" and "exit " .. result.code or result.outcome
 end
 
 -- Runs one of the three. Its standard output | nil, why.
 local function ask(self, which, names, env)
-  local run = self.spec[which]
+  local run, program = self.spec[which], self.spec.programs[which]
   local argv = type(run) == "table" and table.move(run, 1, #run, 1, {}) or { "sh", "-c", run, "sh" }
   table.move(names, 1, #names, #argv + 1, argv)
   local only = self.spec.variables
@@ -38,9 +40,10 @@ local function ask(self, which, names, env)
   for name, value in pairs(env or {}) do variables[name] = value end
   local result, message = process.run { argv = argv, env = variables, clean_env = only ~= nil, timeout_s = COMMAND_S,
     head_bytes = 16 << 20 }
-  if not result then return nil, ("%s: %s"):format(which, message) end
-  if result.code ~= 0 then return nil, ("%s: %s"):format(which, first_line(result)) end
-  if result.stdout.tail then return nil, which .. ": more than 16 MB of output" end
+  if not result then return nil, ("%s: %s"):format(program.called, message) end
+  if result.code == 127 and program.absent then return nil, program.absent end
+  if result.code ~= 0 then return nil, ("%s: %s"):format(program.called, first_line(result)) end
+  if result.stdout.tail then return nil, program.called .. ": more than 16 MB of output" end
   return result.stdout.head
 end
 
@@ -58,7 +61,9 @@ local function read(self, text)
   local jobs = {}
   for line in text:gmatch "[^\n]*%S[^\n]*" do
     local name, state, node = self.spec.parse(line)
-    if not name then return nil, ("status: unexpected line %q"):format(line:sub(1, 100)) end
+    if not name then
+      return nil, ("%s: unexpected line %q"):format(self.spec.programs.status.called, line:sub(1, 100))
+    end
     if not jobs[name] or state == "running" then jobs[name] = { state = state, node = node } end
   end
   return jobs

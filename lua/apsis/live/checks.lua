@@ -1,5 +1,6 @@
 -- checks: what stands in the way of a project's experiments, asked without measuring anything: its strategy, git,
--- files, provider, verifier and workspaces. Makes nothing but the workspaces' folder. Called by the command setup.
+-- files, provider, verifier, workspaces and the scheduler. Makes nothing but folders for workspaces and jobs. Called by
+-- the command setup.
 local evaluator = require "apsis.live.evaluator"
 local executor = require "apsis.live.executor.here"
 local fs = require "apsis.fs"
@@ -265,6 +266,22 @@ local function check_workspaces(self)
   return true, root
 end
 
+-- Where measurements are sent, if not here: its programs are found and it answers; nothing is sent.
+local function check_execution(self)
+  local to, missing = self.world.executor, {}
+  for _, one in pairs(to.programs) do
+    local word, ok, message = first_word(one.run), true, nil
+    if word and not word:find "/" then ok, message = programs.in_path(self.dir, word) end
+    if not ok then missing[#missing + 1] = one.absent or ("%s: %s"):format(one.called, message) end
+  end
+  table.sort(missing)
+  if #missing > 0 then return nil, table.concat(missing, "\n"), 3 end
+  local ok, message, code = to:ready()
+  if not ok then return nil, message, code end
+  local found, remark = to:remark()
+  return true, found .. (remark and "\n" .. remark or ""), remark and "note" or nil
+end
+
 local function has_prompts(self)
   return self.strategy ~= nil and (#(fs.list(self.home .. "/prompts") or {}) > 0 or #self.manifest.prompt.include > 0)
 end
@@ -320,7 +337,8 @@ local all = {
   { "strategy", check_strategy },
   { "prompts", check_prompts, when = has_prompts },
   { "git and files", function(self)
-    local ok, message, code = self:open_world()
+    local ok, message, code = self:open_world(nil, true)
+    if ok then ok, message, code = self:check_files(true) end
     local pointer = ok and lfs.pointer(self.world)
     if pointer then return nil, lfs.remedy(pointer), 3 end
     return ok, ok and "HEAD " .. self.world.head:sub(1, 12) or message, code
@@ -329,6 +347,8 @@ local all = {
   { "provider", check_provider, needs_world = true },
   { "verifier", check_verifier },
   { "workspaces", check_workspaces },
+  { "execution", check_execution, needs_world = true,
+    when = function(self) return self.world and self.world.executor.programs end },
   { "ignored files", check_ignored, needs_world = true },
   { "baseline", check_baseline, needs_world = true, when = measures_otherwise },
 }

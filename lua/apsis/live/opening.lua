@@ -145,12 +145,15 @@ function opening:open_world(progress, unchecked)
   return self:check_files()
 end
 
--- Whether commands see their programs, and candidates have the files that the manifest names. true | nil, message,
--- exit code.
-function opening:check_files()
+-- Whether commands see their programs, candidates have the files that the manifest names, and, unless unasked, where
+-- measurements are sent answers. true | nil, message, exit code.
+function opening:check_files(unasked)
   local seen, message, code = self.world:check_cage()
   if not seen then return nil, message, code end
-  return check_named_files(self, self.world)
+  local ok
+  ok, message, code = check_named_files(self, self.world)
+  if not ok or unasked then return ok, message, code end
+  return self.world.executor:ready()
 end
 
 -- Checks the project's templates before a model is asked with them. true | nil, message, 2.

@@ -73,7 +73,7 @@ function starting:check_cage()
     if one.fatal then return nil, one.text, 2 end
     self:log("warn", one.text)
   end
-  return self.executor:ready()
+  return true
 end
 
 -- Removes lock files that a killed process left on the run's refs. Only the holder of the project's lock writes the

@@ -1,6 +1,6 @@
 -- doctor: what apsis finds on this machine and in this project: versions, isolation, disk, configuration, the chat
--- endpoints of provider and judges, and the coding agent, which is asked once. Each line is `ok` or `warn` with advice;
--- it never fails hard.
+-- endpoints of provider and judges, and the coding agent, which is asked once. Each line is `ok`, `warn` with
+-- advice, or FAIL if nothing could be measured.
 local cage = require "apsis.live.cage.cage"
 local config = require "apsis.project.config"
 local chat = require "apsis.live.provider.chat.client"
@@ -173,11 +173,12 @@ function doctor.run(args)
   local provider = manifest and manifest.provider
   environment.withhold_all(manifest)
   local root = executor.root(dir, manifest and manifest.workspace.root)
-  local lines = {}
+  local lines, failed = {}, nil
   local function check(name, body, ...)
-    local ran, ok, detail = pcall(body, ...)
+    local ran, ok, detail, code = pcall(body, ...)
     if not ran then ok, detail = false, tostring(ok) end
-    lines[#lines + 1] = { check = name, ok = ok, detail = detail }
+    failed = failed or ran and code
+    lines[#lines + 1] = { check = name, ok = ok, detail = detail, code = ran and code or nil }
   end
   check("versions", versions)
   check("Lua files", embedded)
@@ -192,10 +193,9 @@ function doctor.run(args)
   check("project", project, manifest, errors)
   if providers.endpoint(provider) then check("provider", endpoints, providers.endpoint(provider)) end
   local kind = providers.of(provider)
-  local agent_failed = false
   if kind and kind.probe and provider.preset and not args.no_agent then
     check("agent", agent, dir, kind, provider)
-    agent_failed = not lines[#lines].ok
+    if not lines[#lines].ok then failed = 4 end
   end
   for _, asked in rooms.each "endpoints" do
     for _, one in ipairs(manifest and asked(manifest) or {}) do
@@ -207,12 +207,13 @@ function doctor.run(args)
   end
   if args.json then
     print(json.encode(json.array(lines)))
-    return agent_failed and 4 or 0
+    return failed or 0
   end
   for _, line in ipairs(lines) do
-    print(("%-5s %s: %s"):format(line.ok and "ok" or "warn", line.check, show.escape(tostring(line.detail))))
+    local word = line.ok and "ok" or line.code and "FAIL" or "warn"
+    print(("%-5s %s: %s"):format(word, line.check, show.escape(tostring(line.detail))))
   end
-  return agent_failed and 4 or 0
+  return failed or 0
 end
 
 return doctor

@@ -19,8 +19,12 @@ command.keys = {
 }
 
 function command.open(world, info)
-  local evaluations, given = require "apsis.cluster.evaluations", world.manifest.execution
-  return evaluations.open(world, info, queue.new { submit = given.command.submit, status = given.command.status,
+  local evaluations, given, programs = require "apsis.cluster.evaluations", world.manifest.execution, {}
+  for _, which in ipairs { "submit", "status", "cancel" } do
+    local key = "execution.command." .. which
+    programs[which] = { run = given.command[which], called = ("%s: %s"):format(world.manifest.where(key), key) }
+  end
+  return evaluations.open(world, info, queue.new { programs = programs, submit = given.command.submit, status = given.command.status,
     cancel = given.command.cancel, poll_sec = given.poll_sec, parse = queue.parse })
 end
 

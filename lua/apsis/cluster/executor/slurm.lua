@@ -34,7 +34,7 @@ exit ${code:-0}]]
 local VARIABLES <const> = { "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ",
   "LD_LIBRARY_PATH", "SLURM*", "SBATCH*", "MUNGE*", "KRB5*" }
 
--- Options of sbatch that would break what apsis does with a job, and why. A long one may be cut short, as sbatch has it.
+-- Options of sbatch that would break what apsis does with a job, and why. A long one may be cut short, as for sbatch.
 local refused <const> = {
   { "-J", "--job-name", "apsis names the job itself and finds it by that name" },
   { "-a", "--array", "a job is one measurement, and an array runs it several times" },
@@ -77,12 +77,25 @@ function slurm.parse(line)
   return name, "queued", partition ~= "" and partition or nil
 end
 
+-- The programs, as queue.new takes them.
+local function programs_of(manifest)
+  local list = {}
+  for which, name in pairs { submit = "sbatch", status = "squeue", cancel = "scancel" } do
+    list[which] = { run = name, called = name, absent = ("%s: execution.target: %s is not found in PATH: run apsis "
+      .. "where Slurm's programs are, such as a login node"):format(manifest.where "execution.target", name) }
+  end
+  if manifest.states "execution.options" then
+    list.submit.called = ("sbatch with %s: execution.options"):format(manifest.where "execution.options")
+  end
+  return list
+end
+
 function slurm.open(world, info)
   local options = {}
   for index, option in ipairs(world.manifest.execution.options or {}) do options[index] = quoted(option) end
   return require("apsis.cluster.evaluations").open(world, info, queue.new {
-    submit = SUBMIT:format(table.concat(options, " ")), status = STATUS, cancel = CANCEL,
-    poll_sec = world.manifest.execution.poll_sec, parse = slurm.parse, variables = VARIABLES })
+    programs = programs_of(world.manifest), submit = SUBMIT:format(table.concat(options, " ")), status = STATUS,
+    cancel = CANCEL, poll_sec = world.manifest.execution.poll_sec, parse = slurm.parse, variables = VARIABLES })
 end
 
 return slurm

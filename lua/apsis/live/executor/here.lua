@@ -48,6 +48,23 @@ local function take_root(world, first)
   end
 end
 
+-- Makes execution.folder, if there is one, but nothing above it: that would be made for a mistyped one. true | nil,
+-- message, exit code.
+function here.make_shared(manifest)
+  local path = manifest.execution and manifest.execution.folder
+  if not path then return true end
+  local above = path:match "^(.*)/[^/]+/*$"
+  local ok, message
+  if above and above ~= "" and not fs.stat(above) then
+    message = ("%s is not there: correct the path, or make it: mkdir -p %s"):format(above, quoted(above))
+  else
+    ok, message = fs.mkdir(path)
+    message = message and message .. "; name a folder that you may write"
+  end
+  if ok then return true end
+  return nil, ("%s: execution.folder: %s"):format(manifest.where "execution.folder", message), 3
+end
+
 -- open(world, info of its repository) -> executor | nil, message, exit code.
 function here.open(world, info)
   local manifest, links = world.manifest, {}
@@ -55,7 +72,8 @@ function here.open(world, info)
   local above = root:match "^(.*)/[^/]*$"
   make_folder(world, above)
   local shared = manifest.execution and manifest.execution.folder
-  if shared then world:need(fs.mkdir(shared)) end -- what is not there cannot be hidden
+  local ok, why, code = here.make_shared(manifest) -- what is not there cannot be hidden
+  if not ok then return nil, why, code end
   root = world:need(fs.realpath(above)) .. root:sub(#above + 1) -- for a link in the home nothing would be left
   local lock
   root, lock = take_root(world, root)
