@@ -199,7 +199,9 @@ start_run --iterations 1
 wait_for "status shows the node" sh -c '"$0" status | grep "in flight: *experiment 1: measuring on n[1-4] for 0:[0-9]* (explo"' "$APSIS"
 rm "$T/price.wait"
 wait "$pid"
-line "the line has what it took" "$(tail -1 logs/results.jsonl)" '"machines": *\{"queue_s":[0-9.e-]+,"run_s":[0-9.]+,"usd":[0-9.]+\}'
+line "the line has what it took" "$(tail -1 logs/results.jsonl)" '"machines": *\{"nodes":\["n[1-4]"\],"queue_s":[0-9.e-]+,"run_s":[0-9.]+,"usd":[0-9.]+\}'
+apsis show c0001
+line "show has the node" "$out" '^measured: +on n[1-4]: [0-9.e-]+ s in the queue, [0-9.e-]+ s running'
 apsis status
 line "the cost" "$out" '^cost: *[0-9.]+ USD'
 echo 'budget: {usd: 1.0e-6}' >>manifest.yaml && commit budget

@@ -81,10 +81,13 @@ end
 
 -- Adds what a job took to the slot's sums.
 local function count(slot, given, usd_per_hour)
-  local sums = slot.machines or { queue_s = 0, run_s = 0 }
+  local sums = slot.machines or { queue_s = 0, run_s = 0, nodes = {} }
   local run_s = math.max(0, given.wall_s or 0)
   sums.queue_s, sums.run_s = sums.queue_s + math.max(0, given.queue_s or 0), sums.run_s + run_s
   if usd_per_hour then sums.usd = (sums.usd or 0) + run_s / 3600 * usd_per_hour end
+  local known = false
+  for _, name in ipairs(sums.nodes) do known = known or name == given.node end
+  if not known then table.insert(sums.nodes, given.node) end
   slot.machines = sums
 end
 

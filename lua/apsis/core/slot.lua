@@ -73,7 +73,7 @@ slot.fields = {
   { "stderr", "string", "live/verify", "the last of what the verification printed to stderr" },
   { "where", "string", "an executor", "in words, where its verification waits or runs; nil: on this machine" },
   { "since", "number", "an executor", "since when it is there", unit = "s since 1970" },
-  { "machines", "table", "an executor", "what its measurements took on other machines: { queue_s, run_s, usd }" },
+  { "machines", "table", "an executor", "what measuring it took on other machines: { queue_s, run_s, usd, nodes }" },
   { "measuring", "table", "the world's measurer", "what it keeps from one verification of this version to the next" },
 }
 

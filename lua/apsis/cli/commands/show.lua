@@ -240,6 +240,13 @@ local function unknown_of(self, record)
   return #record.parents > 0 and (providers.of(self.manifest.provider) or {}).command and "unknown" or nil
 end
 
+-- Where it was measured, if not here: "on n2, n4: 12 s in the queue, 3.1 s running".
+local function machines_text(machines)
+  if type(machines) ~= "table" or not (machines.queue_s and machines.run_s) then return nil end
+  local names = machines.nodes and ("on %s: "):format(show.line(table.concat(machines.nodes, ", "), 200)) or ""
+  return ("%s%.3g s in the queue, %.3g s running"):format(names, machines.queue_s, machines.run_s)
+end
+
 local function print_facts(self, record)
   local unknown = unknown_of(self, record)
   local facts = {
@@ -252,6 +259,7 @@ local function print_facts(self, record)
     { "changed lines", record.changed_lines },
     { "tokens", taken(record.tokens, "%.0f", unknown) },
     { "cost", taken(record.cost, "%.4g USD", unknown) },
+    { "measured", machines_text(record.machines) },
     { "seconds", record.seconds and ("%.3g"):format(record.seconds) }, { "at", show.line(record.timestamp) },
   }
   for _, row in ipairs(gain_rows(self, record)) do table.insert(facts, 5, row) end
