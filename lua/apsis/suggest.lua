@@ -20,6 +20,8 @@ local function distance(a, b)
   return current[#b]
 end
 
+local SHORT <const> = 4 -- letters of a name: of two edits it would be any other one
+
 -- The nearest of `known` to `name`, or nil.
 function suggest.nearest(name, known)
   local best, best_distance
@@ -27,7 +29,8 @@ function suggest.nearest(name, known)
     local apart = distance(name:lower(), candidate:lower())
     if not best_distance or apart < best_distance then best, best_distance = candidate, apart end
   end
-  if best and best_distance <= math.max(2, #name // 3) and best_distance < math.max(2, #name) then return best end
+  local most = #name <= SHORT and 1 or math.max(2, #name // 3)
+  if best and best_distance <= most and best_distance < math.max(2, #name) then return best end
 end
 
 -- "; did you mean 'x'?" or "".

@@ -129,7 +129,7 @@ EXTRA="execution: {target: slurm, folder: /x, options: [-p, a, -n4, --wait-all-n
     write_manifest
 apsis setup
 unlike "other options" "$out$err" "execution.options"
-refused "{target: slurn, folder: /x}" "execution.target: must be one of command, local, slurm"
+refused "{target: slurn, folder: /x}" "execution.target: must be one of command, local, slurm \(command: ssh, PBS, "
 refused "{target: slurm, folder: /x}" "workspace.link: folders of this machine cannot be linked on the nodes" "workspace: {link: [data]}"
 end_item
 

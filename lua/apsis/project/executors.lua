@@ -17,15 +17,17 @@ function executors.of(target) return require(modules()[target]) end
 
 -- The keys of `execution`: target, the common ones, and those of other executors.
 function executors.fields(common)
-  local names, fields, found = {}, table.move(common, 1, #common, 1, {}), modules()
+  local names, reaches, fields, found = {}, {}, table.move(common, 1, #common, 1, {}), modules()
   for name in pairs(found) do names[#names + 1] = name end
   table.sort(names)
   for _, name in ipairs(names) do
-    local keys = name ~= "local" and require(found[name]).keys or {}
-    table.move(keys, 1, #keys, #fields + 1, fields)
+    local module = name ~= "local" and require(found[name]) or {}
+    table.move(module.keys or {}, 1, #(module.keys or {}), #fields + 1, fields)
+    reaches[#reaches + 1] = module.reaches and ("%s: %s"):format(name, module.reaches)
   end
   local target = nodes.node("enum", #names == 1 and "this machine" or "where verifications run; local is this machine",
-    { allowed = names, default = "local" })
+    { allowed = names, default = "local", forms = ("one of %s%s"):format(table.concat(names, ", "), #reaches > 0
+      and (" (%s)"):format(table.concat(reaches, "; ")) or "") })
   table.insert(fields, 1, { "target", target })
   return fields
 end

@@ -4,7 +4,7 @@
 local nodes = require "apsis.project.node"
 local queue = require "apsis.cluster.queue"
 
-local command = {}
+local command = { reaches = "ssh, PBS, LSF, Kubernetes, or whatever three commands reach" }
 
 command.keys = {
   { "command", nodes.map("target command: how jobs are sent; each is text for sh, or a list, with names of jobs as "
@@ -24,8 +24,8 @@ function command.open(world, info)
     local key = "execution.command." .. which
     programs[which] = { run = given.command[which], called = ("%s: %s"):format(world.manifest.where(key), key) }
   end
-  return evaluations.open(world, info, queue.new { programs = programs, submit = given.command.submit, status = given.command.status,
-    cancel = given.command.cancel, poll_sec = given.poll_sec, parse = queue.parse })
+  return evaluations.open(world, info, queue.new { programs = programs, submit = given.command.submit,
+    status = given.command.status, cancel = given.command.cancel, poll_sec = given.poll_sec, parse = queue.parse })
 end
 
 return command
