@@ -47,7 +47,7 @@ is "lost" "$(cut -d' ' -f1 "$T/lines" | sort -n | awk '$1 != NR + 1' | head -3)"
 is "doubled" "$(cut -d' ' -f1 "$T/lines" | sort | uniq -d | head -3)" ""
 is "wrong" "$(awk '$2 != "skipped_executor_failure" && $1 != $3' "$T/lines" | head -3)" ""
 is "attempts measured twice" "$(grep begins "$T/kills.evaluations" | cut -d' ' -f2 | sort | uniq -d | head -3)" ""
-in_time "the queue is empty" 5 empty_queue
+queue_empties
 is "no folder" "$(find "$SHARED" -name job.json | wc -l)" 0
 echo "# nodes killed: $node_kills; apsis killed: $apsis_kills; lines: $(wc -l <"$T/lines");" \
     "skipped_executor_failure: $(grep -c skipped_executor_failure "$T/lines")"

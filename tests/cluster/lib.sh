@@ -53,6 +53,10 @@ controller() { # controller away|back
 }
 
 empty_queue() { [ -z "$(squeue -h)" ]; }
+queue_empties() { # within 5 s; what is left is named
+    in_time "the queue is empty" 5 empty_queue
+    squeue -h -o '# left: job %i %T on %N, %j, for %M, %r'
+}
 
 # node_dies NODE: its daemon, what looks after its jobs, and the jobs end at once, as when a machine fails.
 node_dies() {

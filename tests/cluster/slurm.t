@@ -13,7 +13,7 @@ apsis run -q --iterations 12
 is "run" "$code" 0
 is "values" "$(numbers)" "1 2 3 4 5 6 7 8 9 10 11 12 "
 is "once each" "$(twice plain)" ""
-in_time "the queue is empty" 5 empty_queue
+queue_empties
 end_item
 
 item "a job that outlives its time limit changes nothing of the next candidate"
@@ -51,11 +51,11 @@ in_time "they run" 20 begun stopped 4
 kill -INT "$pid"
 wait "$pid"
 is "interrupted" $? 130
-in_time "the queue is empty" 5 empty_queue
+queue_empties
 sed -i 's/^metric: {name: score,/& target: 3,/' manifest.yaml && commit target
 apsis run -q --iterations 30
 is "target" "$code" 0
-in_time "the queue is empty" 5 empty_queue
+queue_empties
 end_item
 
 item "apsis is killed $KILLS times, and the controller once: each job is measured once, each has one line, no value is wrong"
@@ -73,7 +73,7 @@ is "once each" "$(twice killed)" ""
 wrong() { sed -nE 's/.*"experiment": *([0-9]+),.*"primary_metric": *([-0-9.]+|null).*/\1 \2/p' logs/results.jsonl | awk '$1 != $2'; }
 is "each has its own value" "$(wrong)" ""
 is "one line each" "$(cut -d' ' -f1 "$T/killed.evaluations" | sort -u | wc -l)" "$(($(wc -l <logs/results.jsonl) - 1))"
-in_time "the queue is empty" 5 empty_queue
+queue_empties
 is "no folder" "$(find "$SHARED" -name job.json | wc -l)" 0
 end_item
 
