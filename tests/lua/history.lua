@@ -114,7 +114,7 @@ test("of several baselines the newest leads; a kept best stays above one of the 
   equal({ made:begins_anew(base()), made:begins_anew(base { tree = "t9" }), fold({}):begins_anew(base()) }, { false, true, false })
 end)
 
-test("a baseline on other machines begins anew after one here, and one here after those; a digest that one lacks does not", function()
+test("a baseline of other machines than the last one's begins anew; a digest that only one of them has is no change", function()
   local there, digest = { queue_s = 1, run_s = 2 }, { verification = "0", ["execution.target"] = "1" }
   local function made(before, after)
     before.metric, after.metric, before.direction, after.direction = "score", "score", "higher", "higher"

@@ -142,9 +142,9 @@ local function to_redo(plans, intake, waits)
   return list, others
 end
 
--- Tells what is there of experiments without a line: those in flight, done again, or, if their measurements were sent
--- elsewhere, going on; and, if a journal was restored from
--- an older backup, what was done since. from, to: the first number that journal and plans leave free, and that refs do.
+-- Tells what is there of experiments without a line: those in flight, which are done again, or go on if they are
+-- measured elsewhere; and, if a journal was restored from an older backup, what was done since. from, to: the first
+-- number that journal and plans leave free, and that refs do.
 local function tell_unlisted(self, again, count, from, to)
   if again then
     local goes_on = self.world.executor.measure and (count == 1 and "goes on" or "go on")
