@@ -175,7 +175,7 @@ end
 
 local function main()
   local cases, words = {}, { { "baseline", "-q" }, { "run", "-q" } }
-  local places = { root .. "/start", root .. "/baselined" }
+  local places = { root .. "/undisturbed-start", root .. "/undisturbed-baselined" } -- not by gc, while they are copied
   project.make(places[1] .. "/p", project.environment(places[1]))
   local work = root .. "/count"
   copy(places[1], work)

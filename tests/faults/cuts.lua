@@ -227,7 +227,7 @@ local function drop_unsynced(bodies, place, words, reference)
     for _, way in ipairs { "dropped", "short", "zeros" } do
       local kind = ("unsynced_%s_%s"):format(words[1], way)
       if wanted(kind, number) then
-        local kept, this, folder = synced_lines(model), number, ("%s/cut-%s-%d"):format(root, kind, number)
+        local kept, this, folder = synced_lines(model), number, ("%s/undisturbed-%s-%d"):format(root, kind, number)
         model:write(folder, way)
         bodies[#bodies + 1] = function(at)
           assert(fs.mkdir(at))
@@ -247,7 +247,7 @@ end
 
 local function main()
   local reference = reference_of()
-  local killed = root .. "/killed"
+  local killed = root .. "/undisturbed-killed" -- gc goes beside what goes on from a cut
   local text, state = killed_run(killed)
   cut_journal_here(text)
   cut_state_here(state)
