@@ -7,7 +7,7 @@
 left() {
     git for-each-ref --format='%(refname) %(objectname)' refs/apsis refs/apsis-anchors refs/heads/apsis
     find logs runs .apsis -path .apsis/reset -prune -o ! -name lock ! -name apsis.log ! -name .gitignore ! -name '*.tmp-*' ! -type d \
-        -printf '%p %l ' -exec cksum {} \; 2>/dev/null | sort
+        -printf '%p %l\n' -exec cksum {} + 2>/dev/null | sort
 }
 own() {
     git rev-parse HEAD refs/heads/main && git status --porcelain

@@ -34,22 +34,22 @@ local function head_of(name, module)
   return { name, command.place, command.summary }
 end
 
--- On a terminal, broken at its width; the table's code is loaded only then.
-local function wrapped(text, indent)
-  local width = host.columns(1)
+-- Broken at a terminal's width, nil elsewhere; the table's code is loaded only then.
+local function wrapped(text, indent, width)
   return width and #text > width and require("apsis.cli.table").wrap(text, width, (" "):rep(indent)) or text
 end
 
 function main.help()
+  local width = host.columns(1)
   local lines = { "usage: apsis COMMAND [OPTIONS]", "",
-    wrapped("Measured improvement loops: propose a change, measure it, keep it or not, remember, stop.", 0), "" }
+    wrapped("Measured improvement loops: propose a change, measure it, keep it or not, remember, stop.", 0, width), "" }
   local heads = {}
   for name, module in pairs(rooms.commands()) do heads[#heads + 1] = head_of(name, module) end
   table.sort(heads, function(a, b) return precedes(a[2], a[1], b[2], b[1]) end)
-  for _, head in ipairs(heads) do lines[#lines + 1] = wrapped(("  %-11s %s"):format(head[1], head[3]), 14) end
+  for _, head in ipairs(heads) do lines[#lines + 1] = wrapped(("  %-11s %s"):format(head[1], head[3]), 14, width) end
   lines[#lines + 1] = ""
   lines[#lines + 1] = wrapped("`apsis COMMAND --help` has the options and an example. In a project: apsis baseline && "
-    .. "apsis run", 0)
+    .. "apsis run", 0, width)
   return table.concat(lines, "\n") .. "\n"
 end
 

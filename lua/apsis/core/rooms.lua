@@ -15,10 +15,10 @@ end
 -- The modules in a folder of that name in any room, by name: of "commands" { run = "apsis.cli.commands.run", ... }.
 -- So a command, a provider kind, an executor or a world of the lab is one file, and no list names it.
 function rooms.modules(folder)
-  local modules = {}
+  local modules, pattern = {}, ("^lua/apsis/([%%w_]+)/%s/([%%w_]+)%%.lua$"):format(folder)
   for _, path in ipairs(files()) do
-    local room, part, name = path:match "^lua/apsis/([%w_]+)/([%w_]+)/([%w_]+)%.lua$"
-    if part == folder then modules[name] = ("apsis.%s.%s.%s"):format(room, part, name) end
+    local room, name = path:match(pattern)
+    if room then modules[name] = ("apsis.%s.%s.%s"):format(room, folder, name) end
   end
   return modules
 end
