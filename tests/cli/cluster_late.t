@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Verifications on a stand-in of Slurm, where something comes late: an attempt of before a reset, an answer about a job that runs, the end
-# of a wait after kill -9, the end of a job that a person has skipped.
+# Verifications on a stand-in of Slurm, where something comes late: an attempt of before a reset or another baseline, an answer about a job
+# that runs, the end of a wait after kill -9, the end of a job that a person has skipped, or that a run which is over does not want.
 . tests/cli/lib.sh || exit 1
 . tests/cluster/fake.sh
 
@@ -79,6 +79,111 @@ like "why" "$(reasons)" "a person skipped it: slow"
 is "no job" "$(queued)" 0
 wait_for "nothing goes on there" gone "apsis job $SHARED"
 rm "$T/skipped.wait"
+end_item
+
+item "apsis skip ends what a pilot measures, and the pilot goes on"
+cluster piloted "pilots: 1, workers: 1"
+touch "$T/piloted.wait"
+start_run --iterations 2
+wait_for "it runs" begun piloted 1
+apsis skip 1 --reason slow
+wait_for "the next one runs" begun piloted 2
+rm "$T/piloted.wait"
+wait "$pid"
+is "values" "$(values)" "skipped_not_selected null;kept 2;"
+end_item
+
+item "a command that fails after another one has left files fails on a node as it does here"
+cluster failing
+sed -i 's/commands: \[/commands: [{name: first, run: touch left.txt}, /' manifest.yaml
+echo '[ "$(cat value.txt)" = 0 ] || exit 3' >>evaluate.sh
+commit failing
+apsis baseline --again --repeats 1
+apsis run -q --iterations 1
+is "exit" "$code" 0
+like "why" "$(reasons)" "^measure: exit 3"
+is "outcome" "$(values)" "baseline 0;skipped_verification_crash null;"
+end_item
+
+killed_in_flight() { # killed_in_flight NAME: a run is killed while its experiment 1 runs
+    touch "$T/$1.wait"
+    start_run --iterations 1
+    wait_for "it runs" begun "$1" 1
+    kill -9 "$pid"
+    wait "$pid" 2>/dev/null
+}
+item "a result of before another value of a variable that the evaluator sees is not taken"
+export DATA=0
+cluster given
+sed -i 's/^verification:/&\n  pass_env: [DATA]/' manifest.yaml
+sed -i 's/score=.*/score=$(($(cat value.txt) + DATA))"/' evaluate.sh
+commit given
+apsis baseline --again --repeats 1
+: >"$T/given.evaluations"
+killed_in_flight given
+rm "$T/given.wait"
+wait_for "the job has ended" idle
+DATA=1000 apsis run -q --iterations 1
+is "its value" "$(values | cut -d';' -f-2)" "baseline 0;kept 1002"
+end_item
+
+item "a baseline takes nothing that was measured before, and reset cancels what a killed run has sent"
+cluster anew
+sed -i "s|score=.*|score=\$(cat $T/anew.data)\"|; s/^\[.*= 0 \] ||//" evaluate.sh # the baseline waits, too
+echo 1 >"$T/anew.data"
+commit anew
+touch "$T/anew.wait"
+"$APSIS" baseline -q --again --repeats 1 >/dev/null 2>&1 </dev/null &
+pid=$!
+wait_for "it runs" begun anew 1
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+rm "$T/anew.wait"
+wait_for "the job has ended" idle
+echo 1000 >"$T/anew.data"
+apsis baseline --again --repeats 1
+is "the new value" "$(values)" "baseline 1000;"
+: >"$T/anew.evaluations"
+killed_in_flight anew
+is "it is in the queue" "$(queued)" 1
+apsis reset -f
+is "reset" "$code" 0
+wait_for "cancelled" in_queue 0
+is "no folder of it" "$(grep -rlF "$PWD\"" --include=job.json "$SHARED" | wc -l)" 0
+rm "$T/anew.wait"
+end_item
+
+# ends NAME WHAT RUN-ARGUMENTS: a run whose first experiment, number 2, is measured at once while the next ones wait ends it, as WHAT says.
+ends() {
+    touch "$T/$1.wait"
+    sed -i 's/= 0 \]/-lt 3 ]/' evaluate.sh
+    commit ends
+    apsis baseline --again --repeats 1
+    start_run --iterations 9 "${@:3}"
+    wait_for "the run ends" sh -c '! kill -0 "$0" 2>/dev/null' "$pid"
+    rm "$T/$1.wait"
+    wait "$pid"
+    is "exit" "$?" 0
+    wait_for "the queue is empty" in_queue 0
+    like "the others" "$(reasons)" "the run has ended: $2"
+    like "values" "$(values)" "^baseline 0;kept 2;(skipped_not_selected null;)+$"
+    wait_for "nothing goes on there" gone "apsis job $SHARED"
+}
+item "the target ends what is in flight"
+cluster reached "workers: 2"
+sed -i 's/direction: higher/&, target: 2/' manifest.yaml
+ends reached "target reached"
+end_item
+
+item "the minutes of the budget end what is in flight"
+cluster timed "workers: 2"
+ends timed "budget: minutes used up" --minutes 0.08
+end_item
+
+item "the dollars of the budget end what is in flight"
+cluster paid "workers: 2, usd_per_hour: 3600"
+sed -i 's/^strategy:/budget: {usd: 6}\n&/' manifest.yaml
+ends paid "budget: usd used up"
 end_item
 
 finish

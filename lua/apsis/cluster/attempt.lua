@@ -134,6 +134,18 @@ local function await(self, made, slot)
   end
 end
 
+-- An attempt is given up: marked, cancelled, and what it has cost is counted.
+local function give_up(self, slot, made, why)
+  self.folder:mark(made.name, "lost", why)
+  self.queue:cancel { made.name }
+  local claim = self.folder:read(made.name, "claim")
+  if claim then
+    describe.count(slot, { node = claim.node, queue_s = claim.time - made.created, wall_s = wait.time() - claim.time },
+      self.spec.usd_per_hour)
+  end
+  self.world:log("info", ("experiment %d: %s: %s"):format(slot.number, made.name, why))
+end
+
 -- The result of a job of describe.job | nil, why there is none.
 function attempt.measure(self, slot, job)
   local given, why, final
@@ -146,10 +158,8 @@ function attempt.measure(self, slot, job)
     if not sent then final = true
     elseif not given and not why then given, why, final = await(self, made, slot) end
     if not given then
-      self.folder:mark(made.name, "lost", why)
-      self.queue:cancel { made.name }
+      give_up(self, slot, made, why)
       lost = lost + 1
-      self.world:log("info", ("experiment %d: %s: %s"):format(slot.number, made.name, why))
     end
     if given and self.flying[made.name].unsure then self.queue:cancel { made.name } end -- it may be there twice
     self.flying[made.name].done = true

@@ -44,23 +44,23 @@ function describe.mark(place) return place:sub(1, MARK) end
 
 -- The ordinal-th measurement of a slot as a job without a name. place: the project's name in the shared folder.
 function describe.job(world, folder, place, slot, record, request, ordinal)
-  local own = record == slot.candidate
+  local own, measured = record == slot.candidate, world.history and world.history.newest_baseline
   local job = {
     version = host.version, project = world.manifest.home, prefix = world.prefix, seed = world.seed,
     experiment = slot.number, candidate = record.id, tree = record.tree, request = request, ordinal = ordinal,
     manifest = manifest_of(world), carried = json.array(world.carried or {}),
-    carried_tree = carried_tree(world, folder),
+    carried_tree = carried_tree(world, folder), env = environment.passed(world.manifest.verification.pass_env),
+    since = measured and measured.timestamp, -- a job of before `apsis reset` or another baseline is another job
     slot = { baseline = slot.baseline, parent_commit = slot.parent_commit, own = own, stderr = slot.stderr,
       secondary = own and slot.secondary or nil, value = own and slot.value or nil },
   }
   job.key = describe.mark(place) .. sha256.hex(json.encode(job, { sorted = true })):sub(1, DIGITS - MARK)
-  job.env = environment.passed(world.manifest.verification.pass_env)
   job.created, job.hide = wait.time(), json.array(world.here.cage.hide) -- a node may have these folders, too
   return job
 end
 
--- One attempt at a job: what is written for the node. Its name is never used twice: after `apsis reset` the same job
--- may come again while an attempt that was given up still runs.
+-- One attempt at a job: what is written for the node. Its name is never used twice: the same job may come again while
+-- an attempt that was given up still runs.
 function describe.attempt(job, number)
   local made = {}
   for key, value in pairs(job) do made[key] = value end
@@ -79,8 +79,8 @@ local function collect(from, into)
   fs.copy_tree(from, into)
 end
 
--- Adds what a job took to the slot's sums.
-local function count(slot, given, usd_per_hour)
+-- Adds what a job took to the slot's sums: its queue_s, wall_s and node.
+function describe.count(slot, given, usd_per_hour)
   local sums = slot.machines or { queue_s = 0, run_s = 0, nodes = {} }
   local run_s = math.max(0, given.wall_s or 0)
   sums.queue_s, sums.run_s = sums.queue_s + math.max(0, given.queue_s or 0), sums.run_s + run_s
@@ -94,7 +94,7 @@ end
 -- Takes a job's result: its files, its warnings, what it took, its measurement.
 function describe.take(world, slot, given, from)
   collect(from, slot.dir)
-  count(slot, given, world.manifest.execution.usd_per_hour)
+  describe.count(slot, given, world.manifest.execution.usd_per_hour)
   for _, one in ipairs(given.messages) do
     local text = ("%s: %s"):format(given.node, one.text)
     if one.level == "warn" then world:warn_once(text, text) else world:log("info", text) end

@@ -14,6 +14,7 @@ local pilots = require "apsis.cluster.pilots"
 local quoted = require("apsis.project.path").quoted
 local state = require "apsis.state"
 local sha256 = require "apsis.project.sha256"
+local wait = require "apsis.wait"
 
 local evaluations = {}
 
@@ -94,8 +95,9 @@ local function take(self)
   self.held = held
 end
 
--- Removes what earlier processes left of experiments that have their line.
-local function tidy(self)
+-- Removes what earlier processes left of experiments that have their line. all: whatever they left; a baseline measures
+-- anew.
+local function tidy(self, all)
   if self.tidied or not self.owns then return end
   take(self)
   leavings.clear(self)
@@ -103,7 +105,7 @@ local function tidy(self)
   local stale = {}
   for name, number in pairs(self.folder:jobs()) do
     local history = self.world.history
-    if not number or history and history:line_of(number) then stale[#stale + 1] = name
+    if all or not number or history and history:line_of(number) then stale[#stale + 1] = name
     else
       self.inherited[number] = self.inherited[number] or {}
       table.insert(self.inherited[number], name)
@@ -136,7 +138,7 @@ end
 function Evaluations:measure(slot, record, request)
   local world = self.world
   world:need(self:shared())
-  tidy(self)
+  tidy(self, slot.baseline)
   local number = slot.number
   self.count[number] = (self.count[number] or 0) + 1
   local job = describe.job(world, self.folder, self.place, slot, record, request, self.count[number])
@@ -173,6 +175,28 @@ function Evaluations:variables(name)
   local dir = self.folder:dir(name)
   return { APSIS_JOB = name, APSIS_JOB_DIR = dir,
     APSIS_JOB_RUN = ("%s job %s"):format(quoted(self.spec.program or host.executable), quoted(dir)) }
+end
+
+-- Cancels and removes all that earlier processes of this project have sent. true | nil, message.
+function Evaluations:clear()
+  local ok, message = self:shared()
+  if not ok then return nil, message end
+  self.owns = true
+  tidy(self, true)
+  self:close()
+  return true
+end
+
+-- What the jobs that run now have cost so far, in dollars.
+function Evaluations:running_usd()
+  local seconds, now = 0, wait.time()
+  for name, one in pairs(self.flying) do
+    if not one.done and not one.began and one.running then
+      one.began = (self.folder:read(name, "claim") or {}).time
+    end
+    if not one.done and one.began then seconds = seconds + math.max(0, now - one.began) end
+  end
+  return seconds / 3600 * (self.spec.usd_per_hour or 0)
 end
 
 -- The names of all jobs that may be in the queue.

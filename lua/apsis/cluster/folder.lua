@@ -204,10 +204,12 @@ function Folder:jobs()
   return found
 end
 
--- Why a job ended without a result: the last line of what the scheduler has kept of its output.
+-- Why a job ended without a result: the last line of what the scheduler has kept of its output, a traceback left out.
 function Folder:last_words(name)
   local text, last = fs.read(self:dir(name) .. "/output", 1 << 20), nil
-  for line in (text or ""):gmatch "[^\n]*%S[^\n]*" do last = line end
+  for line in (text or ""):gmatch "[^\n]*%S[^\n]*" do
+    if not line:find "^\t" and line ~= "stack traceback:" then last = line end
+  end
   return last and last:gsub("%c", "?"):sub(1, 300)
 end
 

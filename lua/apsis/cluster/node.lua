@@ -62,7 +62,7 @@ local function world_of(job, dir)
   return self
 end
 
--- The measurement, and what else the result has.
+-- The measurement, and what else the result has. job.stop(why) ends its commands meanwhile.
 local function measured(job, dir)
   if job.version ~= host.version then
     error({ message = ("this is apsis %s, the job is from %s: use one version everywhere"):format(host.version,
@@ -75,6 +75,10 @@ local function measured(job, dir)
     stderr = job.slot.stderr, secondary = job.slot.secondary, value = job.slot.value, dir = dir .. "/out",
     candidate = job.slot.own and record or nil }
   world:need(fs.mkdir(slot.dir))
+  function job.stop(why)
+    slot.skipped = why
+    world.here:stop(slot.number)
+  end
   local measurement = verify.run(world, slot, record, job.request)
   local way = world.here.cage.way
   world.here:close()
@@ -100,13 +104,18 @@ function node.read(dir, file)
   return job
 end
 
+-- Why nobody waits for the job of a folder, or nil.
+function node.unwanted(dir)
+  if fs.stat(dir .. "/lost") or fs.stat(dir .. "/cancelled") or not fs.stat(dir) then
+    return dir .. ": it is not wanted any more"
+  end
+end
+
 -- Claims the job of a folder to measure it; pilot: the name of the pilot that does. The job | nil, why not.
 function node.begin(dir, pilot)
   local job, message = node.read(dir, "job.json")
-  if not job then return nil, message end
-  for _, mark in ipairs { "lost", "cancelled" } do
-    if fs.stat(dir .. "/" .. mark) then return nil, dir .. ": it is not wanted any more" end
-  end
+  message = message or node.unwanted(dir)
+  if message then return nil, message end
   job.began = wait.time()
   local claim = json.encode { node = node.name(), pid = host.pid, time = job.began, pilot = pilot }
   local claimed, why, code = state.publish(dir .. "/claim", claim)
@@ -115,15 +124,26 @@ function node.begin(dir, pilot)
   return nil, why
 end
 
+-- A result as text, with what names the job.
+local function text_of(given, job)
+  given.name, given.token, given.tree, given.node = job.name, job.token, job.tree, node.name()
+  given.queue_s, given.wall_s = math.max(0, job.began - job.created), wait.time() - job.began
+  return json.encode(given)
+end
+
 -- Measures a job that was claimed, and publishes its result. Exit code, message.
 function node.measure(job, dir)
   environment.take(job.env or {})
   local ran, given = pcall(measured, job, dir)
+  job.stop = nil
   if not ran then given = failure(given) end
-  given.name, given.token, given.tree, given.node = job.name, job.token, job.tree, node.name()
-  given.queue_s, given.wall_s = math.max(0, job.began - job.created), wait.time() - job.began
+  local told, text = pcall(text_of, given, job)
+  if not told then
+    given = failure(text)
+    text = text_of(given, job)
+  end
   fs.remove_tree(dir .. "/work")
-  local published, why = state.publish(dir .. "/result.json", json.encode(given))
+  local published, why = state.publish(dir .. "/result.json", text)
   if not published then return 3, why end
   if given.failed then return 3, given.failed end
   return 0

@@ -22,12 +22,25 @@ local function take(self)
       self.seen[name] = true
       local job = node.begin(dir, self.spec.name)
       if job then
-        self.busy = self.busy + 1
+        self.busy, self.jobs[dir] = self.busy + 1, job
         self.scheduler:spawn(function()
           node.measure(job, dir)
-          self.busy, self.since = self.busy - 1, wait.now()
+          self.busy, self.since, self.jobs[dir] = self.busy - 1, wait.now(), nil
         end)
       end
+    end
+  end
+end
+
+-- Ends the commands of jobs that nobody waits for any more: no scheduler does it here.
+local function drop(self)
+  if wait.now() < self.due then return end
+  self.due = wait.now() + LATEST_S
+  for dir, job in pairs(self.jobs) do
+    local why = job.stop and node.unwanted(dir)
+    if why then
+      job.stop(why)
+      job.stop = nil
     end
   end
 end
@@ -36,13 +49,14 @@ end
 function pilot.serve(dir)
   local spec, message = node.read(dir, "pilot.json")
   if not spec then return 3, message end
-  local self = { top = dir:match "^(.*)/", spec = spec, seen = {}, busy = 0, since = wait.now(),
+  local self = { top = dir:match "^(.*)/", spec = spec, seen = {}, jobs = {}, due = 0, busy = 0, since = wait.now(),
     scheduler = tasks.new() }
   local ok, why = state.replace(dir .. "/serving", node.name() .. "\n")
   if not ok then return 3, why end
   wait.trap()
   self.scheduler:spawn(function()
     while fs.stat(dir .. "/pilot.json") and (self.busy > 0 or wait.now() - self.since < IDLE_S) do
+      drop(self)
       take(self)
       local idle_s = self.busy > 0 and 0 or wait.now() - self.since
       wait.sleep(math.max(SOONEST_S, math.min(LATEST_S, idle_s / SHARE)))

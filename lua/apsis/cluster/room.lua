@@ -1,4 +1,5 @@
 -- room: what measuring on other machines adds to the manifest: which keys of `execution` belong together.
+local failing = require "apsis.live.failing"
 local fs = require "apsis.fs"
 local home = require "apsis.project.home"
 
@@ -80,6 +81,50 @@ end
 function room.measures(manifest)
   local target = manifest.execution.target
   return target ~= "local" and { ["execution.target"] = target } or nil
+end
+
+-- Why a run is over though experiments are in flight, or nil. What is only reserved of a budget is theirs.
+local function over(engine)
+  local budget, limits = engine.budget, engine.budget.limits
+  engine.elapsed_s = engine.world.state:elapsed()
+  if limits.minutes and budget:spent "minutes" >= limits.minutes then return budget:used_up_text "minutes" end
+  if limits.usd then
+    local usd = budget:spent "usd" + engine.world.executor:running_usd()
+    for _, slot in pairs(engine.slots) do usd = usd + (slot.cost or 0) + (slot.machines and slot.machines.usd or 0) end
+    if usd >= limits.usd then return budget:used_up_text "usd" end
+  end
+  return engine.halts and not budget:used_up() and engine.stopping
+end
+
+local LOOK_S <const> = 1
+
+-- What ends a run, such as its target, ends what is in flight on other machines: an hour there is worth more than one
+-- more value.
+function room.run(engine)
+  local world = engine.world
+  if not (world.executor and world.executor.running_usd) then return end
+  local before, ended = world.before_wait, false
+  function world:before_wait()
+    local why = not ended and over(engine)
+    for _, slot in pairs(why and engine.slots or {}) do
+      if not (slot.held or slot.offered) then
+        slot.skipped = slot.skipped or "the run has ended: " .. why
+        world:stop(slot)
+      end
+    end
+    if why then ended, engine.stopping = true, engine.stopping or why end
+    return math.min(before(self) or LOOK_S, LOOK_S)
+  end
+end
+
+-- `apsis reset` ends what a run that was killed has sent. A warning, or nil.
+function room.reset(manifest)
+  local target, warning = manifest.execution.target, nil
+  if target ~= "slurm" and target ~= "command" then return nil end
+  local world = setmetatable({ manifest = manifest }, { __index = failing })
+  function world.log(_, level, text) warning = level == "warn" and text or warning end
+  local ok, message = require("apsis.project.executors").of(target).open(world):clear()
+  return not ok and message or warning
 end
 
 -- What doctor checks besides: a node, by a job.

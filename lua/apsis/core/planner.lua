@@ -207,7 +207,7 @@ local function plan_round(self, plan, given)
     if wait and self.flying > 0 then return "nothing" end
   end
   if reason then
-    self.stopping = reason
+    self.stopping, self.halts = reason, not list
     return "halt"
   end
   open_plan(self, plan, list)

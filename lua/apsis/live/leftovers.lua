@@ -78,12 +78,12 @@ end
 
 -- What a verification that failed may have lacked: in the baseline's reason, else a warning.
 function leftovers.name(job, measurement)
-  local removed, globs = job.removed, {}
+  local removed, globs, known = job.removed, {}, {}
   if #removed == 0 or measurement.status == "ok" and not measurement.missing then return end
   for _, path in ipairs(removed) do
     local folder = path:match "^([^/]+)/"
     local glob = folder and folder .. "/**" or path
-    if not globs[glob] then globs[#globs + 1], globs[glob] = glob, true end
+    if not known[glob] then globs[#globs + 1], known[glob] = glob, true end
   end
   measurement.keep = globs
   local text = ("before each command, apsis removed what earlier ones had added (%s); if a command needs that: "

@@ -28,8 +28,9 @@ slurm.keys = {
 local SUBMIT <const> = [[exec sbatch --parsable --no-requeue --export=ALL --job-name="$APSIS_JOB" \
   --chdir="$APSIS_JOB_DIR" --output="$APSIS_JOB_DIR/output" %s --wrap="exec $APSIS_JOB_RUN"]]
 local STATUS <const> = [[exec squeue --noheader --user="$(id -un)" --format='%T|%N|%P|%j']]
-local CANCEL <const> = [[for name; do scancel --quiet --user="$(id -un)" --name="$name" || code=1; done
-exit ${code:-0}]]
+-- By name, for a number may be another job's by now; several at a time, for each waits for the controller.
+local CANCEL <const> = [[user=$(id -un)
+printf '%s\n' "$@" | xargs -P 32 -I{} scancel --quiet --user="$user" --name={}]]
 
 local VARIABLES <const> = { "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ",
   "LD_LIBRARY_PATH", "SLURM*", "SBATCH*", "MUNGE*", "KRB5*" }

@@ -5,6 +5,7 @@ local inventory = require "apsis.reset.inventory"
 local json = require "apsis.json"
 local lock = require "apsis.live.lock"
 local reader = require "apsis.live.reader"
+local rooms = require "apsis.core.rooms"
 local shelf = require "apsis.reset.shelf"
 local show = require "apsis.cli.table"
 local suggest = require "apsis.suggest"
@@ -233,6 +234,10 @@ local function put_away(self, repo, args)
   record.count = nil
   local out = is_out(repo, record.branch)
   if out then return 3, out end
+  for _, clear in rooms.each "reset" do
+    local warning = clear(self.manifest)
+    if warning then self.session:log("warn", warning) end
+  end
   local ok
   ok, message = shelf.put_away(self, repo, record)
   if not ok then
