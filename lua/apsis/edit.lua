@@ -2,6 +2,7 @@
 -- fences, EVOLVE-BLOCK regions. Refuses what is ambiguous; never guesses, executes nothing, reads only its arguments.
 local editline = require "apsis.edit.line"
 local editpath = require "apsis.edit.path"
+local elision = require "apsis.edit.elision"
 local evolve_block = require "apsis.edit.evolve_block"
 local search_replace = require "apsis.edit.search_replace"
 local suggest = require "apsis.suggest"
@@ -92,6 +93,14 @@ function Parse:claim(piece, path)
   return true
 end
 
+-- Whether lines that take the place of a file's, or become one, leave nothing out. true, or nil, message, code.
+function Parse:complete(piece, path, lines)
+  local line = elision.find(lines, (self:text(path) or text_of("")).lines)
+  if not line then return true end
+  return refuse(piece, path, ("%s stands for text that the answer leaves out, and would be taken for that text: "
+    .. "write all of it, or change only some lines, with SEARCH/REPLACE blocks"):format(editline.quote(line)), "EPART")
+end
+
 function Parse:fill(block, path)
   local text = self:text(path)
   if not text then return self:create(block, path, block.replace) end
@@ -119,6 +128,7 @@ function Parse:block(block)
     if not path then return nil, message, code end
   end
   ok, message, code = self:claim(block, path)
+  if ok then ok, message, code = self:complete(block, path, block.replace) end
   if not ok then return nil, message, code end
   if empty then return self:fill(block, path) end
   local text = self:text(path)
@@ -155,6 +165,8 @@ function Parse:whole(piece)
   if not ok then return nil, message, code end
   local problem = whole_problem(piece, path)
   if problem then return refuse(piece, path, problem, "EMALFORMED") end
+  ok, message, code = self:complete(piece, path, piece.lines)
+  if not ok then return nil, message, code end
   local text = self:text(path)
   if not text then return self:create(piece, path, piece.lines) end
   if (self.options.in_part or {})[path] then

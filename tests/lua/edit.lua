@@ -147,6 +147,25 @@ test("whole files in fences with a path replace and create", function()
   }
 end)
 
+test("a line that stands for what an answer leaves out is never taken for it", function()
+  local long = ("a line\n"):rep(10000)
+  for _, line in ipairs { "# ... (51362 more bytes) ...", "# ... (rest of the file unchanged) ...", "    # ... existing code ...",
+    "// ... rest of the code ...", "/* ... remaining functions ... */", "-- \u{2026} unchanged \u{2026}", "; ... other code ...",
+    "% ... same as before ...", "<!-- ... omitted ... -->", "# The rest of the file is unchanged.", "# [rest of the code stays the same]", "(51362 more bytes)" } do
+    local wrong = { "def evolved(): return 2\n" .. line .. "\n", "a.py\n" .. block("a line\nb\n", "c\n" .. line .. "\n") }
+    for index, answer in ipairs { "a.py\n```python\n" .. wrong[1] .. "```\n", "```python\n" .. wrong[1] .. "```\n", wrong[2] } do
+      refuses { [line .. " " .. index] = { answer, { ["a.py"] = long .. "b\n" }, "EPART",
+        "a.py: .* stands for text that the answer leaves out" } }
+    end
+    accepts { ["the file's own: " .. line] = { "a.py\n```python\n" .. wrong[1] .. "```\n", { ["a.py"] = line .. "\n" },
+      { ["a.py"] = wrong[1] } } }
+  end
+  for _, line in ipairs { "# ...", "...", "...  # and the rest", "# interest rates rise...", "# the existing rows come first",
+    'print("... rest unchanged ...")', "# restart, then wait ...", "x = 1  # ... unchanged ..." } do
+    accepts { [line] = { "a.py\n```python\n" .. line .. "\n```\n", { ["a.py"] = long }, { ["a.py"] = line .. "\n" } } }
+  end
+end)
+
 test("one fence without a path is the whole of the only file", function()
   accepts {
     only = { "Here it is:\n\n```lua\nnew\n```\nEnjoy.\n", one, { ["a.lua"] = "new\n" } },
