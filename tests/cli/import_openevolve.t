@@ -130,10 +130,27 @@ ok "nothing is said of it" test ! -e runs/0000_baseline/artifacts/stderr.txt
 cd .. && printf 'evaluator: {cascade_evaluation: false}\n' >means/config.yaml
 apsis import openevolve means --into mean2
 cd mean2 && apsis baseline --repeats 1
-is "in one stage truth values do not count, nor complexity" "$(field 0 primary_metric)" 50.5
+is "in one stage truth values count, complexity does not" "$(field 0 primary_metric)" 34
+cd .. && cat >means/evaluator.py <<'END'
+import numbers
+class float32:
+    def __float__(self): return 0.25
+numbers.Real.register(float32)
+def evaluate(path):
+    return {"a": 0.5, "b": float32()}
+END
+apsis import openevolve means --into mean3
+line "and that is told" "$out" "truth values count as 1 and 0, numpy's numbers .but float64. do not"
+cd mean3 && apsis baseline --repeats 1
+is "a number that is no int and no float does not count" "$(field 0 primary_metric)" 0.5
+like "which is noted" "$(cat runs/0000_baseline/artifacts/stderr.txt)" "metric 'b' is left out of the mean"
+cd .. && sed -i 's/{"a": 0.5, "b": float32()}/{"combined_score": "0.7", "b": float32()}/' means/evaluator.py
+apsis import openevolve means --into mean4
+cd mean4 && apsis baseline --repeats 1
+is "combined_score may be what float() takes" "$(field 0 primary_metric)" 0.7
 end_item
 
-item "without combined_score a threshold is about the mean of all numbers, as there; the value leaves out flags and features"
+item "without combined_score a threshold is about the mean of all numbers, as there; the value leaves out features"
 mkdir "$T/limits" && cd "$T" || exit 1
 printf '%s\n' 'A, COMPLEXITY = 0.6, 0.9' >limits/initial_program.py
 cat >limits/evaluator.py <<'END'
@@ -160,7 +177,7 @@ apsis run -q --iterations 2
 is "0.2 goes on: 0.2, 1 and the flag are 0.73" "$(field 1 outcome) $(field 1 stage)" "reverted_worse_metric 2"
 is "0.6 does not: 0.6, -1 and the flag are 0.2" "$(field 2 outcome) $(field 2 stage)" "reverted_stage_failure 1"
 like "why" "$(field 2 rollback_reason)" 'threshold_score 0.2 does not reach its threshold 0.5'
-is "it is ranked by its value" "$("$APSIS" exec "$ROOT/tests/cli/json.lua" stopped.value <<<"$(tail -n 1 logs/results.jsonl)")" 0.6
+is "it is ranked by its value" "$("$APSIS" exec "$ROOT/tests/cli/json.lua" stopped.value <<<"$(tail -n 1 logs/results.jsonl)")" 0.8
 end_item
 
 item "each key's fate is told truly: with another meaning, lost where it was set, a model that is not asked"

@@ -240,8 +240,9 @@ local function mean_of(path, settings, report)
   if (fs.read(path) or ""):find("combined_score", 1, true) then return nil end
   local features = table.concat(settings.database.feature_dimensions or { "complexity", "diversity" }, ", ")
   report:note("%s does not name combined_score: what is optimised is the mean of all numbers that it returns, without "
-    .. "the grid's features (%s), as in OpenEvolve; metric mean_of is how many these are. To optimise another number, "
-    .. "have it return combined_score", shown(path), features)
+    .. "the grid's features (%s), as in OpenEvolve; truth values count as 1 and 0, numpy's numbers (but float64) do "
+    .. "not; metric mean_of is how many count. To optimise another number, have it return combined_score", shown(path),
+    features)
   return "the mean of the evaluator's numbers, without the grid's features"
 end
 

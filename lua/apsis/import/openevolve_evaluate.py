@@ -132,15 +132,9 @@ def parts_of(result):
     return metrics, artifacts if isinstance(artifacts, dict) else {}
 
 
-def is_flag(value):
-    return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
-
-
-def number_of(value):
-    """The value as a finite float, or None and the reason."""
-    if is_flag(value):
-        return (1.0 if value else 0.0), None
-    if not isinstance(value, numbers.Real):
+def number_of(value, text_too=False):
+    """The value as a finite float, or None and the reason. text_too: also of what only float() takes for one."""
+    if not (isinstance(value, numbers.Real) or type(value).__name__ in ("bool_", "bool") or text_too):
         return None, "%s, not a number" % type(value).__name__
     try:
         number = float(value)
@@ -153,7 +147,7 @@ def numbers_of(metrics):
     """The finite numbers among the metrics, by name; notes the others."""
     found = {}
     for name, value in metrics.items():
-        number, problem = number_of(value)
+        number, problem = number_of(value, str(name) == PRIMARY)
         if problem is None:
             found[str(name)] = number
         elif str(name) == PRIMARY:
@@ -194,24 +188,27 @@ def measured_before():
 
 
 def with_primary(metrics, artifacts, features, before, staged):
-    """Merges the stages, as OpenEvolve does. Adds a missing combined_score: the mean of the metrics that are neither
-    truth values nor features of the grid (of all, if there are no others); mean_of is how many. Then a stage's
-    threshold is about another number, as there: the mean of them all."""
+    """Merges the stages, as OpenEvolve does. Adds a missing combined_score: the mean of the metrics that are not
+    features of the grid (of all, if there are no others); mean_of is how many. Then a stage's threshold is about
+    another number, as there: the mean of them all. Truth values count, numpy's numbers other than float64 do not."""
     found = numbers_of(metrics)
     said = metrics.get("error")
     if found.pop(FAILED_METRIC, 0.0):
         raise Failure("the evaluator says that the evaluation failed%s" % (": %s" % said if said else ""))
     if not any(name not in ("error", "timeout") for name in found):
         raise Failure("the evaluator returned no number%s" % (": error: %s" % said if said else ""))
-    flags = [] if before else [str(name) for name, value in metrics.items() if is_flag(value)]
+    uncounted = [str(name) for name, value in metrics.items() if not isinstance(value, (int, float))]
     if before:
         found.pop("error", None)
         found = {**before, **found}
     if PRIMARY not in found:
-        usable = {name: value for name, value in found.items() if name not in flags}
-        values = [value for name, value in usable.items() if name not in features] or list(usable.values())
+        counted = {name: value for name, value in found.items() if name not in uncounted} or found
+        for name in set(found) - set(counted):
+            note("metric %r is left out of the mean, as in OpenEvolve; float() makes it count" % name)
+        found = counted
+        values = [value for name, value in found.items() if name not in features] or list(found.values())
         whole = [value for name, value in found.items() if name != "error"]
-        found[PRIMARY] = math.fsum(values) / len(values) if values else 0.0
+        found[PRIMARY] = math.fsum(values) / len(values)
         found[MEAN_OF] = float(len(values))
         if staged:
             found[THRESHOLD] = math.fsum(whole) / len(whole)
