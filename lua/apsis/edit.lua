@@ -6,8 +6,10 @@ local elision = require "apsis.edit.elision"
 local evolve_block = require "apsis.edit.evolve_block"
 local search_replace = require "apsis.edit.search_replace"
 local suggest = require "apsis.suggest"
+local thoughts = require "apsis.edit.thoughts"
 
-local edit = { outside = evolve_block.outside, has_regions = evolve_block.has, fence = search_replace.fence }
+local edit = { outside = evolve_block.outside, has_regions = evolve_block.has, fence = search_replace.fence,
+  without_thoughts = thoughts.cut }
 
 local is_blank, text_of = search_replace.is_blank, search_replace.text
 
@@ -146,7 +148,7 @@ local function is_diff(piece)
     and (piece.lines[2] or ""):find("^%+%+%+ ") ~= nil
 end
 
-local NO_DIFFS = "this is a unified diff, which is not taken: answer with SEARCH/REPLACE blocks"
+local NO_DIFFS = "this is a unified diff, which is not taken"
 
 local function whole_problem(piece, path)
   if not piece.closed then return "the fence is cut off: it is not closed" end
@@ -165,14 +167,14 @@ function Parse:whole(piece)
   if not ok then return nil, message, code end
   local problem = whole_problem(piece, path)
   if problem then return refuse(piece, path, problem, "EMALFORMED") end
-  ok, message, code = self:complete(piece, path, piece.lines)
-  if not ok then return nil, message, code end
   local text = self:text(path)
-  if not text then return self:create(piece, path, piece.lines) end
-  if (self.options.in_part or {})[path] then
+  if text and (self.options.in_part or {})[path] then
     return refuse(piece, path, "you were not shown the whole file, so it cannot be given whole: answer with "
       .. "SEARCH/REPLACE blocks", "EPART")
   end
+  ok, message, code = self:complete(piece, path, piece.lines)
+  if not ok then return nil, message, code end
+  if not text then return self:create(piece, path, piece.lines) end
   if is_blank(piece.lines) and #text.lines > 0 then return refuse(piece, path, "the fence is empty", "EMALFORMED") end
   text:put(1, text.lines, piece.lines)
   return true
@@ -185,23 +187,19 @@ function Parse:lone_fence(loose, answer, start)
     if is_diff(piece) then return refuse(piece, nil, NO_DIFFS, "EMALFORMED") end
     if #self.paths == 1 and editpath.fits(piece.info, self.paths[1]) then fitting[#fitting + 1] = piece end
   end
-  local wanted = "SEARCH/REPLACE blocks"
   if #fitting == 1 and self.options.whole ~= false then
     fitting[1].path = self.paths[1]
     return fitting[1]
   elseif #fitting > 1 and self.options.whole ~= false then
     return refuse(fitting[2], nil,
-      ("a second code fence without a path: which is %s is not clear; answer with %s"):format(
-      self.paths[1], wanted), "EAMBIGUOUS")
+      ("a second code fence without a path: which is %s is not clear"):format(self.paths[1]), "EAMBIGUOUS")
   elseif #loose > 0 then
-    return nil, ("the answer has no edit: its code fence at line %d has no path; answer with %s, or with the path on "
-      .. "the line before it "
-      .. "(files: %s)"):format(loose[1].line, wanted, names(self.paths)), "ENOEDIT"
+    return nil, ("the answer has no edit: its code fence at line %d has no path on the line before it "
+      .. "(files: %s)"):format(loose[1].line, names(self.paths)), "ENOEDIT"
   end
   local first = editline.trim(answer:match("%S[^\n]*", start) or "")
   return nil, "the answer has no edit: " .. (first == "" and "it is empty"
-    or ("it has no %s and no file in a fence; it begins %s"):format(
-    wanted, editline.quote(first))), "ENOEDIT"
+    or "it has no SEARCH/REPLACE block and no file in a fence; it begins " .. editline.quote(first)), "ENOEDIT"
 end
 
 local REGION_REMEDY = "Answer with blocks that change only lines between the markers, or with the whole file"

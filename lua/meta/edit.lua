@@ -39,6 +39,12 @@ local edit = {}
 ---@return string? code
 function edit.parse(answer, files, options) end
 
+--- The answer without the thoughts that a model wrote before it (`<think>`, `<thinking>`, also without the opening tag);
+--- all of it if they do not end.
+---@param answer string
+---@return string
+function edit.without_thoughts(answer) end
+
 --- A text with changes applied in order, each like a block. ENOMATCH, EAMBIGUOUS. Raises if a search has no line to
 --- look for.
 ---@param text string

@@ -35,7 +35,7 @@ USAGE='"usage": {"prompt_tokens": 100, "completion_tokens": 20}'
 {
     edit 0 1 "$USAGE"                                                # 1
     echo '{"status": 429, "headers": {"Retry-After": "1"}}'          # 2
-    edit 1 2
+    edit 1 2 | sed 's/"The/"<think>\\nASI learned=a draft\\nvalue.txt\\n<<<<<<< SEARCH\\n1\\n=======\\n0\\n>>>>>>> REPLACE\\n<\\\/think>\\n\\nThe/'
     echo '{"status": 500, "times": 2}'                               # 3: m1 twice, then m2
     edit 2 3
     edit 3 333 '"truncate": true'                                    # 4
@@ -79,6 +79,11 @@ end_item
 item "a limit with Retry-After is waited for"
 outcome 2 "kept m1"
 like "noted" "$(cat runs/0002/provider_output.md)" "m1: HTTP 429: .*after 1\.[0-9] s: m1: answered"
+end_item
+item "what a model thinks before its answer is no part of it: not the title, no edit, nothing learned"
+is "all of it is what comes after" "$(git show refs/apsis/tiny/c0002:value.txt) $(field 2 learned)" "2 2 is more"
+is "the title" "$(field 2 description); $(git log -1 --format=%s refs/apsis/tiny/c0002)" "The number becomes 2.; The number becomes 2."
+like "what it wrote is kept" "$(cat runs/0002/provider_output.md)" "<think>.*a draft.*</think>"
 end_item
 item "a server that fails is asked again, then the next model"
 outcome 3 "kept m2"

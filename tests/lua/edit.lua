@@ -151,7 +151,8 @@ test("a line that stands for what an answer leaves out is never taken for it", f
   local long = ("a line\n"):rep(10000)
   for _, line in ipairs { "# ... (51362 more bytes) ...", "# ... (rest of the file unchanged) ...", "    # ... existing code ...",
     "// ... rest of the code ...", "/* ... remaining functions ... */", "-- \u{2026} unchanged \u{2026}", "; ... other code ...",
-    "% ... same as before ...", "<!-- ... omitted ... -->", "# The rest of the file is unchanged.", "# [rest of the code stays the same]", "(51362 more bytes)" } do
+    "% ... same as before ...", "<!-- ... omitted ... -->", "# The rest of the file is unchanged.", "# [rest of the code stays the same]",
+    "(51362 more bytes)", "# (11320 more bytes)" } do
     local wrong = { "def evolved(): return 2\n" .. line .. "\n", "a.py\n" .. block("a line\nb\n", "c\n" .. line .. "\n") }
     for index, answer in ipairs { "a.py\n```python\n" .. wrong[1] .. "```\n", "```python\n" .. wrong[1] .. "```\n", wrong[2] } do
       refuses { [line .. " " .. index] = { answer, { ["a.py"] = long .. "b\n" }, "EPART",
@@ -256,12 +257,27 @@ test("refusal prose never becomes a program", function()
     ["a diff without a fence"] = { "--- a/a.lua\n+++ b/a.lua\n@@ -1 +1 @@\n-one\n+1\n", one, "ENOEDIT", "no edit" },
     ["thoughts only"] = { "<think>\n" .. change .. "</think>\nI cannot.\n", one, "ENOEDIT", "I cannot" },
     ["thoughts without an end"] = { "<think>\n" .. change, one, "EMALFORMED", "cut off" },
+    ["thoughts of the other name without an end"] = { "<thinking>\n" .. change, one, "EMALFORMED", "ends inside its <thinking>" },
   }
+  for text, said in pairs { ["<think>\na\n</think>\n\nThe step is larger.\n"] = "The step is larger.\n", ["a\n</think>\nb\n"] = "b\n",
+    ["</think>\nb"] = "b", [" <think>a</think> <thinking>b</thinking>\nc"] = "c", ["a\n</thinking>\nb"] = "b", ["a\n</think>"] = "",
+    ["no end: <think>\na"] = "no end: <think>\na", ["<think>\na"] = "<think>\na", ['split("</think>")\n'] = 'split("</think>")\n',
+    ["a\n<think>\nb\n</think>\n"] = "a\n<think>\nb\n</think>\n", [""] = "" } do
+    equal(edit.without_thoughts(text), said, text)
+  end
   accepts {
+    ["after two thoughts"] = { "<think>\na</think>\n<thinking>" .. block("one\n", "draft\n") .. "</thinking>\n" .. change, one, changed },
     ["after thoughts"] = { "<think>\n" .. block("one\n", "draft\n") .. "</think>\n" .. change, one, changed },
     ["after thoughts whose beginning the server left out"] = { "hm\n" .. block("one\n", "draft\n") .. "</think>\n\n" .. change, one,
       changed },
   }
+end)
+
+test("what is said of an answer without a path asks for no form that the prompt did not ask for", function()
+  for _, answer in ipairs { "```\nnew\n```\n", "```diff\n-one\n+1\n```\n", "```lua\na\n```\n```lua\nb\n```\n" } do
+    local _, message = edit.parse(answer, two)
+    equal(message:find("SEARCH", 1, true), nil, message)
+  end
 end)
 
 test("an answer cut off anywhere is refused or complete, never half a block", function()

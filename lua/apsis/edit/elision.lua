@@ -36,10 +36,11 @@ function elision.is(line)
   end
   line = editline.trim(line)
   if #line > LONGEST then return false end
-  if line:find("^%(%d+ more bytes%)$") or line:find("^%(%d+ bytes left out%)$") then return true end
+  if line:find("^%(%d+ more bytes%)$") then return true end
   local text = comment_of(line)
   if not text then return false end
   text = text:gsub("\u{2026}", "..."):gsub("^[%[({<]+%s*", ""):gsub("%s*[%])}>]+$", "")
+  if text:find("^%d+ more bytes$") then return true end
   if text:find("^%.%.%.") or text:find("%.%.%.$") then return any(text, words) end
   return text:find("^t?h?e? ?rest of ") ~= nil and any(text, stays)
 end

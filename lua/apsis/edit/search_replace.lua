@@ -2,6 +2,7 @@
 -- line by line, and applies a block to a text. Guesses nothing; knows which file is meant only by name. Called by edit.
 local editline = require "apsis.edit.line"
 local editpath = require "apsis.edit.path"
+local thoughts = require "apsis.edit.thoughts"
 
 local search_replace = {}
 
@@ -22,19 +23,10 @@ function Reader:back_to(position, number)
   self.position, self.number = position, number
 end
 
-local THINKING, THOUGHT = "<think>", "</think>"
-
 -- A reader that starts after the model's written thoughts, if any: drafts of blocks in them do not count. nil, message.
 local function reader_of(answer)
-  local start = 1
-  if answer:find("^%s*" .. THINKING) then
-    local _, stop = answer:find(THOUGHT, 1, true)
-    if not stop then return nil, "the answer is cut off: it ends inside its " .. THINKING end
-    start = stop + 1
-  elseif not answer:find(THINKING, 1, true) then -- some servers omit the opening tag
-    local _, stop = answer:find("\n[ \t]*" .. THOUGHT .. "[ \t]*\r?\n")
-    start = stop or start
-  end
+  local start, tag = thoughts.stop(answer)
+  if not start then return nil, "the answer is cut off: it ends inside its " .. tag end
   local _, passed = answer:sub(1, start - 1):gsub("\n", "")
   return setmetatable({ text = answer, start = start, position = start, number = passed }, Reader)
 end

@@ -100,13 +100,13 @@ end
 
 local function adopt(answer, reply, edits)
   answer.edits, answer.error = edits, nil
-  answer.plan = prose_of(reply.text)
+  answer.plan = prose_of(answer.text)
   if not answer.plan then
     answer.plan = "change " .. table.concat(suggest.names(edits), ", ")
   end
-  answer.steps, answer.output_tokens, answer.tool_calls = trajectory.steps(reply.text), reply.output_tokens,
+  answer.steps, answer.output_tokens, answer.tool_calls = trajectory.steps(answer.text), reply.output_tokens,
     reply.tool_calls
-  asi.read_text(answer, reply.text)
+  asi.read_text(answer, answer.text)
 end
 
 -- The client's options. Before each request the budget must cover it; its estimate counts at once, so that a crash does
@@ -141,8 +141,8 @@ local function answer_of(self, slot, list, files, in_part, index)
         or reply.error
       break
     end
-    model, answer.model, answer.text = reply.model, reply.model, reply.text
-    local edits, problem, code = edit.parse(reply.text, files, { in_part = in_part })
+    model, answer.model, answer.text = reply.model, reply.model, edit.without_thoughts(reply.text)
+    local edits, problem, code = edit.parse(answer.text, files, { in_part = in_part })
     account[#account + 1] = exchange_text(title, reply, problem)
     if edits or code == "ENOCHANGE" then
       adopt(answer, reply, edits or {})
@@ -150,7 +150,7 @@ local function answer_of(self, slot, list, files, in_part, index)
     end
     answer.error = problem
     if round == (self.spec.repairs or 1) then break end
-    talk[#talk + 1] = { role = "assistant", content = reply.text }
+    talk[#talk + 1] = { role = "assistant", content = answer.text }
     talk[#talk + 1] = { role = "user", content = correction.ask(problem) }
     function sending() record(self, slot, k == 1 and "prompt" or "prompt_" .. index, talk) end
   end
@@ -223,7 +223,8 @@ function provider:ask(slot, prompt, mark)
   local reply = self.client:ask(list, options_of(self, slot, list, slot.proposal.model, rng))
   self.world:need(fs.write(("%s/provider_output%s.md"):format(slot.dir, mark), exchange_text("answer", reply)))
   if mark == "" then note_silence(self, { reply }) end
-  return { text = reply.text, error = reply.error, tokens = reply.tokens, cost = reply.cost, model = reply.model }
+  local said = reply.text and edit.without_thoughts(reply.text)
+  return { text = said, error = reply.error, tokens = reply.tokens, cost = reply.cost, model = reply.model }
 end
 
 return provider

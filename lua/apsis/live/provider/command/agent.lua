@@ -3,6 +3,7 @@
 -- implement (edits while planning are discarded), or implement only. Afterwards none of its processes is left.
 local answering = require "apsis.live.answers"
 local asi = require "apsis.live.provider.shared.asi"
+local edit = require "apsis.edit"
 local ended = require "apsis.live.ended"
 local failure = require "apsis.live.provider.command.failure"
 local fs = require "apsis.fs"
@@ -244,14 +245,14 @@ local function answer_of(self, slot, prompt, mark, of)
     failed = "plan step: "
     run = with_retries(self, slot, place, text
       .. "\n\nStep 1 of 2: write the plan only. Edits made now are thrown away.\n", PLAN)
-    place.plan = run.text and without(run.text, self.own_plans)
+    place.plan = run.text and without(edit.without_thoughts(run.text), self.own_plans)
   end
   if two then text = text .. "\n\nStep 2 of 2: carry out this plan.\n\n" .. (place.plan or "") end
   if not (run and run.failed) then
     failed = two and "implement step: " or ""
     run = with_retries(self, slot, place, text, IMPLEMENT)
   end
-  local said, why = run.text, run.failed and failed .. run.failed.text
+  local said, why = run.text and edit.without_thoughts(run.text), run.failed and failed .. run.failed.text
   local tokens, usd = taken_of(self, place)
   local answer = { tokens = tokens, cost = usd, model = place.taken.model, text = said, plan = place.plan or said,
     error = why, steps = said and trajectory.steps(said), denied = place.taken.denied }
@@ -325,7 +326,8 @@ function provider:ask(slot, messages, mark, of)
   local place = prepared(self, slot, mark, of)
   local run = with_retries(self, slot, place, flatten(messages), QUESTION)
   local tokens, usd = taken_of(self, place)
-  return { text = run.text, error = run.failed and run.failed.text, tokens = tokens, cost = usd,
+  local said = run.text and edit.without_thoughts(run.text)
+  return { text = said, error = run.failed and run.failed.text, tokens = tokens, cost = usd,
     model = place.taken.model }, release_of(slot, place)
 end
 
