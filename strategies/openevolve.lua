@@ -301,9 +301,10 @@ an avenue leads nowhere, close it: ASI foreclosed=what, and why.]]
 
 function evolve.prompt(run, made)
   local memory, notes = run.memory, made.notes or {}
-  local fields = prompt.fields(run, made, notes.scratch and "rewrite" or nil)
+  local anew = notes.scratch and prompt.fits_answer(run, run.get(made.parents[1]))
+  local fields = prompt.fields(run, made, anew and "rewrite" or nil)
   local template = #made.parents > 1 and (made.operator == "migration" and "migration" or "crossover") or "mutation"
-  local kind = notes.scratch and "scratch" or made.operator == "exploration" and "explore" or "exploit"
+  local kind = anew and "scratch" or made.operator == "exploration" and "explore" or "exploit"
   for _, name in ipairs { "scratch", "explore", "exploit" } do fields[name] = name == kind and "yes" or "" end
   fields.again = notes.again and ("Your last answer was not used: %s."):format(notes.again) or ""
   fields.stuck = notes.override

@@ -195,6 +195,13 @@ function prompt.sources(record)
   return fenced(nil, record)
 end
 
+-- Whether an answer has room for a candidate's writable files, whole.
+function prompt.fits_answer(run, record)
+  local bytes, most = 0, run.project.answer_bytes
+  for _, file in ipairs(most and record:sources() or {}) do bytes = bytes + #file.text end
+  return not most or bytes <= most
+end
+
 -- What a candidate's evaluation left behind, each in a fence under its name.
 function prompt.artifacts(record)
   local parts, found = {}, record:artifacts()

@@ -62,6 +62,13 @@ function prompt.budget(run) end
 ---@return string
 function prompt.sources(record) end
 
+--- Whether a model's answer has room for a candidate's writable files, whole (run.project.answer_bytes). If not, ask for
+--- SEARCH/REPLACE blocks.
+---@param run apsis.Run
+---@param record apsis.Candidate
+---@return boolean
+function prompt.fits_answer(run, record) end
+
 --- What a candidate's evaluation left behind, each in a fence under its name; at most 4 kB of each.
 ---@param record apsis.Candidate
 ---@return string

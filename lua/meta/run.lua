@@ -63,7 +63,8 @@
 ---@field directions string[] the user's notes for this experiment, oldest first
 ---@field now number seconds since 1970 when this experiment was planned
 ---Name, description, program, files by mode, prompts (the project's own templates by name), provider (its kind), and
----reads_answers: the provider has no workspace, sees only what the prompt shows, and answers with edits.
+---reads_answers: the provider has no workspace, sees only what the prompt shows, and answers with edits;
+---answer_bytes: how long a program fits into such an answer, nil if no limit is known.
 ---@field project table
 ---@field name string the project's name
 ---@field seed integer

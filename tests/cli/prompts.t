@@ -157,5 +157,18 @@ rm -rf made && apsis import openevolve oe --into made
 unlike "blocks are the default" "$(cat made/manifest.yaml)" "answer:"
 end_item
 
+item "import: a program too long for an answer of max_tokens is told, and what that means"
+{ yes "# a line that nobody needs" | head -n 500; cat oe/initial_program.py; } >longer.py && mv longer.py oe/initial_program.py
+echo 'llm: {primary_model: m}' >oe/config.yaml
+rm -rf made && apsis import openevolve oe --into made
+line "in blocks" "$out" "note: initial_program.py has 1[0-9]* bytes, and an answer of max_tokens: 4096 has room for about 12288: from scratch, too"
+printf 'diff_based_evolution: false\nllm: {primary_model: m}\n' >oe/config.yaml
+rm -rf made && apsis import openevolve oe --into made
+line "whole" "$out" "note: initial_program.py .*whole files, .* will be cut off.*write max_tokens: 4[0-9]* in manifest.yaml"
+printf 'llm: {primary_model: m, max_tokens: 5000}\n' >oe/config.yaml
+rm -rf made && apsis import openevolve oe --into made
+unlike "not if it fits" "$out" "has room for"
+end_item
+
 stop_server
 finish

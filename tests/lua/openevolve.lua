@@ -630,6 +630,23 @@ test("from scratch a model is asked for whole files, else as prompt.answer says;
   end
 end)
 
+test("a program too long for max_tokens is not asked for whole: from scratch becomes another way, in blocks", function()
+  local seen, lines = prompts { budget = { iterations = 30 }, project = { name = "fake", files = { writable = { "x" } },
+    reads_answers = true, answer_bytes = 12288 }, world = { sources = function()
+    return { { path = "x", text = ("x = 1\n"):rep(2049) } }
+  end } }
+  local scratch = 0
+  for index, line in ipairs(lines) do
+    local text = seen[index][2].content
+    matches(text, "Answer with one or more SEARCH/REPLACE blocks")
+    if line.notes.scratch then
+      scratch = scratch + 1
+      matches(text, "Explore: change how the parent goes about it")
+    end
+  end
+  equal(scratch > 0, true)
+end)
+
 -- A program of 51,362 bytes with the function to change at byte 25,490; and what prompts show of it.
 local function long_program(id)
   local function filler(bytes) return ("# a line that nobody needs\n"):rep(bytes // 27 + 1):sub(1, bytes - 1) .. "\n" end

@@ -315,6 +315,7 @@ function openevolve.plan(dir, options)
   local name, mean = common.name_of(dir), mean_of(dir .. "/" .. evaluator, settings, report)
   local made = text.make { name = name, program = program, evaluator = evaluator, runner = RUNNER, stages = stages,
     settings = settings, hidden = hidden_rules(files, program), options = options, report = report, mean = mean,
+    bytes = #(fs.read(dir .. "/" .. program) or ""),
     folder = common.is_directory(dir .. "/" .. program) }
   files = common.replaced(files, { common.gitignore(dir), { path = "manifest.yaml", text = made },
     { path = RUNNER, text = options.runner },

@@ -226,6 +226,20 @@ local function agent_keys(plan, agent, model)
     { "timeout_sec", given "timeout" }, { "retries", llm.retries } }
 end
 
+-- Says so if the program does not fit into an answer of max_tokens, at 3 bytes a token.
+local function note_length(plan, models)
+  local most, bytes = math.maxinteger, plan.bytes
+  for _, model in ipairs(models) do
+    most = math.min(most, model.max_tokens or plan.settings.llm.max_tokens or 4096)
+  end
+  if #models == 0 or bytes <= most * 3 then return end
+  local blocks = "from scratch, too, models are asked for SEARCH/REPLACE blocks, not for the whole"
+  local whole = "whole files, which prompt: {answer: rewrite} asks for, will be cut off, and no such answer is used"
+  plan.report:note("%s has %d bytes, and an answer of max_tokens: %d has room for about %d: %s; if the model can "
+    .. "answer that much, write max_tokens: %d in manifest.yaml", plan.program, bytes, most, most * 3,
+    plan.settings.diff_based_evolution == false and whole or blocks, math.ceil(bytes / 3))
+end
+
 function Draft:provider(plan)
   local llm = plan.settings.llm
   local models = ensemble.of(llm, plan.options, plan.report)
@@ -247,6 +261,7 @@ function Draft:provider(plan)
   end
   self:line("  models: # asked by weight; if one fails, the next")
   for _, model in ipairs(models) do self:line("%s", model_line(plan, model)) end
+  note_length(plan, models)
   if llm.retries then self:line("  retries: %d", llm.retries) end
   self:line("")
 end
@@ -271,7 +286,8 @@ function Draft:tail(plan)
   end
 end
 
--- The manifest's text. plan: name, program, evaluator, runner, stages, settings, hidden (rules), options, report.
+-- The manifest's text. plan: name, program, bytes (of the program), evaluator, runner, stages, settings, hidden
+-- (rules), options, report.
 function text.make(plan)
   local draft = setmetatable({ lines = {} }, Draft)
   draft:head(plan)

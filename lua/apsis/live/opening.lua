@@ -168,6 +168,7 @@ end
 
 function opening:project_facts()
   local by_mode, provider = {}, self.manifest.provider or {}
+  local kind = providers.of(provider) or {}
   for _, rule in ipairs(self.manifest.files) do
     by_mode[rule.mode] = by_mode[rule.mode] or {}
     table.insert(by_mode[rule.mode], rule.path)
@@ -179,8 +180,8 @@ function opening:project_facts()
   if included ~= "" then text = (text and text .. "\n\n" or "") .. included end
   return { name = self.manifest.project.name, description = self.manifest.project.description, files = by_mode,
     program = text, prompts = prompts.read(self.home), provider = provider.kind,
-    reads_answers = (providers.of(provider) or {}).reads_answers, prompt_kb = prompt.max_kb,
-    answer = prompt.answer }
+    reads_answers = kind.reads_answers, answer_bytes = kind.answer_bytes and kind.answer_bytes(provider),
+    prompt_kb = prompt.max_kb, answer = prompt.answer }
 end
 
 -- The manifest's engine over a world.

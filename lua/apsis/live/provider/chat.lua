@@ -50,6 +50,18 @@ function chat.check(draft, value)
   end
 end
 
+local TOKEN_BYTES = 3 -- of a program's text, at least
+
+-- Bytes of a program that every model's max_tokens have room for; nil: no model has a limit.
+function chat.answer_bytes(spec)
+  local most
+  for _, model in ipairs(spec.models) do
+    local tokens = model.max_tokens or math.tointeger((model.parameters or {}).max_completion_tokens)
+    if tokens then most = math.min(most or math.maxinteger, tokens * TOKEN_BYTES) end
+  end
+  return most
+end
+
 function chat.endpoint(spec) return spec end
 
 -- options: those of the client's open, for tests.
