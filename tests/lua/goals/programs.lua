@@ -626,7 +626,10 @@ end)
 -- In the form of a deployed program: its Target, its playbook, its prompts, its tunables.
 local DEPLOYED = {
   ["src/core/series.ts"] = "x\n", ["src/core/other.ts"] = "x\n",
-  [FOLDER .. "openevolve.md"] = "# Playbook\n\n| Operator | Default weight | When |\n|---|---|---|\n| Exploitation | 0.40 | x |\n"
+  [FOLDER .. "openevolve.md"] = "# Playbook\n\nThe agent reads it.\n\n## Problem framing\n\nA valid one passes the tests.\n\n"
+    .. "### Step 5. Implement\n\nThe style is **minimal diff**. Do not reformat.\n\n### Step 6. Evaluate\n\nRun it.\n\n"
+    .. "## Population schema\n\n```markdown\n## Approach\n```\nBy hand.\n\n## Step 2. Pick operator\n\n"
+    .. "| Operator | Default weight | When |\n|---|---|---|\n| Exploitation | 0.40 | x |\n"
     .. "| Exploration | 0.30 | x |\n| Crossover | 0.20 | x |\n| Migration | 0.10 | x |\n\n"
     .. "- **Island 0 \u{2014} Comparison sort (objects)**: `Array.sort` over pairs.\n- **Island 1 \u{2014} Radix**: by digits.\n\n"
     .. "- **Dimension 1 \u{2014} Storage**: `boxed` / `typed-arrays`\n- **Dimension 2 \u{2014} Algorithm class**: `comparison` / `hybrid`\n",
@@ -649,7 +652,10 @@ test("a deployed program's playbook is read: weights, islands, dimensions, ideas
   equal({ options.population_size, options.archive_size, options.islands }, { 40, 10 })
   equal(options.knowledge, { "Typed arrays bypass the GC", "NaN is not free" })
   matches(options.guidance_mutation, "Mutation vocabulary\n\n%- Hoist NaN handling")
-  matches(options.guidance_crossover, "Take the storage of one")
+  local rules = "Of strategy/openevolve.md:\n\n## Problem framing\n\nA valid one passes the tests.\n\n### Step 5. Implement\n\n"
+    .. "The style is **minimal diff**. Do not reformat.\n\n#"
+  equal({ options.guidance_mutation:sub(1, #rules), options.guidance_crossover:sub(1, #rules) }, { rules, rules })
+  equal(options.guidance_crossover:sub(#rules), "# Crossover\n\nTake the storage of one, the order of the other.")
   matches(layer.warnings[#layer.warnings], "with what it says %(strategy/openevolve.md, strategy/prompts/mutation.md, "
     .. "strategy/prompts/crossover.md, code/config.yaml%)")
   equal(require("apsis.core.strategy").load({ use = "openevolve", options = options }) ~= nil, true)

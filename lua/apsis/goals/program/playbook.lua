@@ -1,6 +1,6 @@
 -- playbook: what a program's folder `strategy/` says to an agent (openevolve.md and prompts/), and code/config.yaml, as
--- options of the strategy openevolve: weights, islands with what they are, dimensions with their values, ideas to try,
--- and the two prompts as guidance. What is not recognised is left alone. Only reads files. Called by file.lua.
+-- options of the strategy openevolve: weights, islands with what they are, dimensions with their values, ideas to try;
+-- the two prompts as guidance, after the playbook's sections on anything else. Only reads files. Called by policy.lua.
 local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
 local knowledge = require "apsis.knowledge"
@@ -71,22 +71,50 @@ local function read_config(text, options)
   if not options.island_names then take("islands", "num_islands", true) end
 end
 
+-- Words in the headings of sections on what the strategy does itself: no model has to.
+local own = { "load", "pick", "parent", "island", "evaluate", "update", "population", "fold", "feature", "dimension" }
+
+local function is_own(heading)
+  heading = heading:lower()
+  for _, word in ipairs(own) do
+    if heading:find(word, 1, true) then return true end
+  end
+  return false
+end
+
+-- The sections of a playbook that are for whoever makes the change; "" if there are none. What is below the file's
+-- title introduces the file; a heading in a code block is none.
+local function rules_of(text)
+  local lines, shown, fenced, first = {}, false, false, true
+  for line in text:gmatch "[^\n]*\n?" do
+    if line:find "^%s*```" then fenced = not fenced end
+    local signs = not fenced and line:match "^(#+)%s"
+    if signs then
+      shown, first = not is_own(line) and not (first and signs == "#"), false
+    end
+    if shown then lines[#lines + 1] = line end
+  end
+  return editline.trim(table.concat(lines))
+end
+
 -- The options, and the names of the files that they are from. home: the program's folder; main: the playbook's name.
 function playbook.read(home, main)
-  local options, from, ideas = {}, {}, {}
+  local options, from = {}, {}
   local function text_of(name)
     local text, cut = fs.read(home .. "/" .. name, LONGEST)
     if not text or cut then return nil end
     from[#from + 1] = name
     return text
   end
-  read_text(text_of("strategy/" .. main) or "", options)
+  local playbook_text = text_of("strategy/" .. main) or ""
+  read_text(playbook_text, options)
+  local rules, ideas = rules_of(playbook_text), knowledge.list({}, playbook_text)
+  if rules ~= "" then rules = ("Of strategy/%s:\n\n%s"):format(main, rules) end
   for _, name in ipairs { "mutation", "crossover" } do
-    local text = text_of("strategy/prompts/" .. name .. ".md")
-    if text then
-      options["guidance_" .. name] = editline.trim_end(text)
-      ideas = knowledge.list(ideas, text)
-    end
+    local text = text_of("strategy/prompts/" .. name .. ".md") or ""
+    local guidance = editline.trim(rules .. "\n\n" .. text)
+    if guidance ~= "" then options["guidance_" .. name] = guidance end
+    ideas = knowledge.list(ideas, text)
   end
   if #ideas > 0 then options.knowledge = ideas end
   local config = text_of "code/config.yaml"
