@@ -262,18 +262,16 @@ local history = { "recent", "lessons", "foreclosed", "untried" }
 -- What of the fields can be left out, in this order: a function that leaves out one more; nil at the end.
 local function next_shorter(run, proposal, fields)
   local ids = table.move(proposal.inspirations or {}, 1, #(proposal.inspirations or {}), 1, {})
-  local step = 0
+  local second, told = fields.other ~= "", true
   return function()
     if #ids > 0 then -- other programs, from the last one on: the best come first
       ids[#ids] = nil
       fields.inspirations = prompt.programs(run, ids)
-      return true
-    end
-    step = step + 1
-    if step == 1 then
+    elseif second then
+      second, fields.other_artifacts, fields.other_files = false, "", change_of(run.get(fields.other))
+    elseif told then
+      told = false
       for _, name in ipairs(history) do fields[name] = "" end
-    elseif step == 2 and fields.other ~= "" then
-      fields.other_artifacts, fields.other_files = "", change_of(run.get(fields.other))
     else
       return nil
     end
@@ -282,7 +280,7 @@ local function next_shorter(run, proposal, fields)
 end
 
 -- write(fields), a text or messages; while it is longer than the manifest's prompt.max_kb, other programs are left
--- out, then history, then the second parent's files, of which the change stays. Raises if the rest is still longer:
+-- out, then the second parent's files, of which the change stays, then history. Raises if the rest is still longer:
 -- the parent is never cut.
 function prompt.fitted(run, proposal, fields, write)
   local longest = (run.project.prompt_kb or prompt.MAX_KB) * 1024

@@ -113,7 +113,7 @@ prompt.field_names = {}
 function prompt.fields(run, proposal, form) end
 
 --- write(fields), a text or messages, within the manifest's prompt.max_kb: while it is longer, other programs are left
---- out (the last first), then history, then of a second parent all but its change. Raises if the rest is still longer:
+--- out (the last first), then of a second parent all but its change, then history. Raises if the rest is still longer:
 --- the parent is never cut.
 ---@param run apsis.Run
 ---@param proposal apsis.Proposal

@@ -670,7 +670,7 @@ test("the parent's program is shown whole, however long it is", function()
   end
 end)
 
-test("a prompt over prompt.max_kb leaves out other programs, then history, and keeps the parents", function()
+test("a prompt over prompt.max_kb leaves out other programs, then the second parent's files, then history; the parent stays", function()
   local seen, lines = with_long_program { prompt_kb = 64 }
   local shown, full = 0, 0
   for index, line in ipairs(lines) do
@@ -681,6 +681,7 @@ test("a prompt over prompt.max_kb leaves out other programs, then history, and k
     if line.parents[2] then
       full = full + 1
       matches(text, "```diff\na diff")
+      matches(text, "## Recent attempts") -- of what is left that fits
       equal(text:find(long_program(line.parents[2]), 1, true), nil)
     end
   end
