@@ -333,9 +333,8 @@ end
 local function placed(run, made, answer)
   local said = answer.notes
   if not said and not run.memory.named then return nil end
-  local notes, refused = families.placed(said or none, run.memory.islands, run.memory.features)
+  local notes, refused = families.placed(said or none, run.memory, aimed[made.operator])
   if not notes then return false, refused end
-  if aimed[made.operator] then notes.island, notes.said_island = nil, notes.island end
   if said then notes.foreclosed, notes.knowledge = said.foreclosed, said.knowledge end
   return notes
 end

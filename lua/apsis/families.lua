@@ -71,8 +71,29 @@ function families.place(given)
   return table.concat(lines, "\n")
 end
 
+-- Which of the names is meant, in small or large letters; nil if none is.
+local function meant(name, names)
+  if families.has(names, name) then return name end
+  for _, known in ipairs(names) do
+    if tostring(known):lower() == tostring(name):lower() then return known end
+  end
+end
+
+-- The island of a number: its own, where the islands have some ("greedy: island 0; what it is"), else its place.
+local function numbered(word, names, about)
+  word = tostring(word):lower()
+  local number = word:match("^#?(%d+)$") or word:match("^island%s*(%d+)%f[%D]")
+  if not number then return nil end
+  local own
+  for _, name in ipairs(names) do
+    local said = (about[name] or ""):match("^island (%d+)%f[^%d]")
+    if said == number then return name end
+    own = own or said
+  end
+  return not own and names[tonumber(number)] or nil
+end
+
 local function refusal(what, name, names)
-  if families.has(names, name) then return nil end
   local list = table.concat(names, ", ")
   if name == nil then
     return ("the answer does not say its %s, in a line `ASI %s=NAME`; names: %s"):format(what, what, list)
@@ -80,21 +101,23 @@ local function refusal(what, name, names)
   return ("the answer names the %s %q; it must be one of %s"):format(what, tostring(name), list)
 end
 
--- { island, named = { [feature] = value } } from an answer's notes; nil and why it is refused. An island may be left
--- out.
-function families.placed(answer, island_names, features)
-  local notes = {}
-  if #island_names > 0 and answer.island ~= nil then
-    local refused = refusal("island", answer.island, island_names)
-    if refused then return nil, refused end
-    notes.island = answer.island
+-- { island, said_island, named = { [feature] = value } } from an answer's notes; nil and why it is refused. given: {
+-- islands (their names), about, features }. An island may be left out, and may be said by its number. aimed: the plan
+-- has chosen it: what the answer says is only noted, as said_island, be it an island or not.
+function families.placed(answer, given, aimed)
+  local notes, islands, said = {}, given.islands, answer.island
+  if #islands > 0 and said ~= nil then
+    local island = meant(said, islands) or numbered(said, islands, given.about)
+    if not island and not aimed then return nil, refusal("island", said, islands) end
+    notes[aimed and "said_island" or "island"] = island or said
   end
-  for _, feature in ipairs(features) do
+  for _, feature in ipairs(given.features) do
     if feature.values then
-      local refused = refusal(feature.name, answer[feature.name], feature.values)
-      if refused then return nil, refused end
+      local value = answer[feature.name]
+      local known = meant(value, feature.values)
+      if known == nil then return nil, refusal(feature.name, value, feature.values) end
       notes.named = notes.named or {}
-      notes.named[feature.name] = answer[feature.name]
+      notes.named[feature.name] = known
     end
   end
   return notes

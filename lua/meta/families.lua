@@ -27,14 +27,15 @@ function families.has(names, wanted) end
 ---@return string
 function families.asked(island_names, features) end
 
---- { island, named } from an answer's notes; nil and why it is refused. The island is optional, a feature with names
---- is not.
+--- { island, said_island, named } from an answer's notes, in small or large letters; nil and why it is refused. The
+--- island is optional, a feature with names is not. An island may be said by its number: its own ("greedy: island 0"),
+--- else its place in the list.
 ---@param answer table<string, any>
----@param island_names string[]
----@param features {name: string, values: string[]?}[]
----@return {island: string?, named: table<string, string>?}?
+---@param given {islands: string[], about: table<string, string>, features: {name: string, values: string[]?}[]}
+---@param aimed? boolean the plan has chosen the island: what the answer says is noted as said_island, and never refused
+---@return {island: string?, said_island: string?, named: table<string, string>?}?
 ---@return string? refused
-function families.placed(answer, island_names, features) end
+function families.placed(answer, given, aimed) end
 
 --- Where the version that is asked for goes and where its parents live, for a model: lines of text. "" with a single
 --- island.

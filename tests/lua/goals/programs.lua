@@ -645,7 +645,7 @@ test("a deployed program's playbook is read: weights, islands, dimensions, ideas
   local use, layer = strategy_of(files)
   equal(use.use, "openevolve")
   local options = use.options
-  equal(options.island_names, { "Comparison sort (objects): Array.sort over pairs.", "Radix: by digits." })
+  equal(options.island_names, { "Comparison sort (objects): island 0; Array.sort over pairs.", "Radix: island 1; by digits." })
   equal(options.features, { { name = "storage", values = { "boxed", "typed-arrays" } },
     { name = "algorithm_class", values = { "comparison", "hybrid" } } })
   equal({ options.exploitation, options.exploration, options.crossover, options.migration }, { 0.5, 0.3, 0.2, 0.1 })

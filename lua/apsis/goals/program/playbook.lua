@@ -16,13 +16,13 @@ local function plain(text)
   return editline.trim((text:gsub("[*`]", "")))
 end
 
--- "- **Island 0 — Comparison sort (objects)**: what it is" as "Comparison sort (objects): what it is".
+-- "- **Island 0 — Comparison sort (objects)**: what it is" as "Comparison sort (objects): island 0; what it is".
 local function island_of(line)
-  local name, about = line:match("^%s*[-*]%s+%*%*[Ii]sland%s+%d+%s*(.-)%*%*%s*:?%s*(.*)$")
-  if not name then return nil end
+  local number, name, about = line:match("^%s*[-*]%s+%*%*[Ii]sland%s+(%d+)%s*(.-)%*%*%s*:?%s*(.*)$")
+  if not number then return nil end
   name = plain(name:gsub("^%s*[—–:-]+%s*", "", 1):gsub("^\u{2014}%s*", ""):gsub("^\u{2013}%s*", "")):gsub(":%s", " - ")
   if name == "" then return nil end
-  return about ~= "" and ("%s: %s"):format(name, plain(about)) or name
+  return ("%s: island %s%s"):format(name, number, about ~= "" and "; " .. plain(about) or "")
 end
 
 -- "- **Dimension 1 — Storage**: `boxed` / `parallel`" as { name = "storage", values }.
