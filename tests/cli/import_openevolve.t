@@ -199,6 +199,32 @@ for key in evaluator.use_llm_feedback prompt.programs_as_changes_description 'll
     like "$key is lost" "$lost" "$key"
 done
 line "what is off is not needed" "$(sed -n '/^not needed:/,$p' <<<"$out")" "evaluator.llm_feedback_weight"
+cat >fates/config.yaml <<'END'
+early_stopping_patience: 5
+convergence_threshold: 0.01
+early_stopping_metric: other
+diff_pattern: "<<<<(.*?)====(.*?)>>>>"
+evaluator: {max_retries: 3}
+prompt: {include_artifacts: false}
+llm: {system_message: hello, models: [{name: first, system_message: hello}]}
+END
+apsis import openevolve fates --into fates3
+lost=$(sed -n '/^not taken over:/,/^[a-z ]*:$/p' <<<"$out" | sed '1!{/^not needed:/d}')
+for key in convergence_threshold early_stopping_metric diff_pattern evaluator.max_retries prompt.include_artifacts \
+    llm.system_message 'llm.models\[1\].system_message'; do
+    like "$key is lost" "$lost" "$key"
+done
+cat >fates/config.yaml <<'END'
+convergence_threshold: 0.01
+early_stopping_metric: combined_score
+diff_pattern: '<<<<<<< SEARCH\n(.*?)=======\n(.*?)>>>>>>> REPLACE'
+evaluator: {max_retries: 0}
+prompt: {include_artifacts: true}
+END
+apsis import openevolve fates --into fates4
+unlike "what is the default, or has no effect there, is not lost" "$out" "not taken over"
+line "and that is said" "$out" "convergence_threshold +has no effect in OpenEvolve without early_stopping_patience"
+printf 'llm:\n  models: [{name: first}, {name: second}]\n' >fates/config.yaml
 sed -i 's/^llm:/llm:\n  provider: claude_code/; s/, weight: 0//' fates/config.yaml
 apsis import openevolve fates --into fates2
 line "an agent is asked with one model" "$out" "llm.models\[2\].name +the model is left out: it is not the first"

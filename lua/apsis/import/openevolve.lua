@@ -223,10 +223,15 @@ end
 
 -- A negative patience means there: end when the metric has reached convergence_threshold.
 local function take_patience(settings, report)
-  if (settings.early_stopping_patience or 0) >= 0 then
-    report:amend("convergence_threshold", "patience counts experiments without a new best; metric.epsilon is how much "
-      .. "better is better", "not_needed")
+  local patience = settings.early_stopping_patience
+  if not patience then
+    for _, key in ipairs { "convergence_threshold", "early_stopping_metric" } do
+      report:amend(key, "has no effect in OpenEvolve without early_stopping_patience, and none here", "not_needed")
+    end
     return
+  elseif patience >= 0 then
+    return report:amend("convergence_threshold", "here every new best ends the wait of patience, there only one that "
+      .. "is better by this; metric.epsilon would not even keep it", "not_taken_over")
   end
   settings.early_stopping_patience = nil
   settings.target_score = settings.target_score or settings.convergence_threshold

@@ -53,6 +53,12 @@ function Reader:unknown(path, name, place, allowed)
   common.unknown(self.report, path, nearest.hint(name, known_names(allowed)), place)
 end
 
+-- Whether a value asks for something: not the default, or if there is none not off, zero or empty.
+local function is_set(value, default)
+  if default ~= nil then return value ~= default end
+  return value ~= false and value ~= 0 and value ~= "" and not (type(value) == "table" and next(value) == nil)
+end
+
 -- One key of a mapping. Kept in `into` where it is mapped.
 function Reader:take(allowed, into, path, name, value, place)
   local key = allowed[name]
@@ -61,8 +67,8 @@ function Reader:take(allowed, into, path, name, value, place)
     return self.report:add("not_needed", path, "is null: the default", place)
   end
   if key.why then
-    local set = value ~= false and value ~= 0 and value ~= "" and not (type(value) == "table" and next(value) == nil)
-    return self.report:add(key.lost and set and "not_taken_over" or "not_needed", path, key.why, place)
+    local state = key.lost and is_set(value, key.default) and "not_taken_over" or "not_needed"
+    return self.report:add(state, path, key.why, place)
   end
   if value == "" and key.kind == "string" and name ~= "name" then
     return self.report:add("not_needed", path, "is empty: the default", place)

@@ -9,8 +9,8 @@ local function map(kind, to, only) return { kind = kind, to = to, only = only } 
 
 local function drop(kind, why) return { kind = kind, why = why } end
 
--- Settings that the user must set up again here, if they are set at all.
-local function lost(kind, why) return { kind = kind, why = why, lost = true } end
+-- Settings that the user must set up again here, if they are set at all, to something else than default.
+local function lost(kind, why, default) return { kind = kind, why = why, lost = true, default = default } end
 
 -- Mapped to something that is not quite the same.
 local function other(kind, to) return { kind = kind, to = to, other = true } end
@@ -36,10 +36,12 @@ keys.top = {
   allow_full_rewrites = map("boolean", "prompt.answer"),
   max_code_length = other("integer", "program.md, as an instruction; a longer program is measured all the same"),
   enforce_evolve_blocks = drop("any", "EVOLVE-BLOCK regions are always enforced"),
-  diff_pattern = drop("any", "the form of SEARCH/REPLACE blocks is fixed"),
+  diff_pattern = lost("any", "the form of SEARCH/REPLACE blocks is fixed",
+    [[<<<<<<< SEARCH\n(.*?)=======\n(.*?)>>>>>>> REPLACE]]),
   early_stopping_patience = map("integer", "strategy.options.patience"),
   convergence_threshold = map("number", "metric.target"),
-  early_stopping_metric = drop("any", "the metric that is compared is metric.name"),
+  early_stopping_metric = lost("any", "patience counts experiments without a new best by metric.name",
+    "combined_score"),
   target_score = map("number", "metric.target"),
   max_tasks_per_child = drop("any", "each evaluation is a process of its own"),
 }
@@ -65,7 +67,8 @@ keys.llm = {
   claude_code_options = map("any", "provider.max_turns"),
   cli_path = lost("any", "a preset starts its agent from PATH; provider: {run: [...]} starts another program"),
   cwd = drop("any", "an agent works in the candidate's checkout"),
-  system_message = drop("any", "the instructions are program.md; the config's prompt.system_message is there"),
+  system_message = lost("any", "OpenEvolve asks with prompt.system_message, not with this; here program.md is sent: "
+    .. "write it there if it is meant"),
   manual_mode = lost("any", "no model is asked by hand; `apsis direct` steers a run"),
   init_client = drop("any", "a client of Python's; a provider of kind lua or command takes its place"),
   max_budget_usd = lost("any", "budget: {usd: N} limits a run; add it to manifest.yaml"),
@@ -98,7 +101,8 @@ keys.prompt = {
   initial_changes_description = lost("any", unchanged),
   use_meta_prompting = drop("any", unbuilt),
   meta_prompt_weight = drop("any", unbuilt),
-  include_artifacts = drop("any", "a parent's own artifacts are always shown"),
+  include_artifacts = lost("any", "a parent's own artifacts are always shown; evaluator.enable_artifacts: false keeps "
+    .. "none", true),
   max_artifact_bytes = other("any",
     "a prompt shows 4,000 bytes of each artifact: of a long one the beginning and the end"),
   artifact_security_filter = drop("any", "artifacts are shown as text, escaped"),
@@ -141,7 +145,7 @@ keys.database = {
 
 keys.evaluator = {
   timeout = map("number", "verification.commands[].timeout_sec"),
-  max_retries = drop("any",
+  max_retries = lost("any",
     "a crashed evaluation is an outcome and is not repeated; verification.repeats is for noise"),
   memory_limit_mb = drop("any", unbuilt .. "; here limits.memory_mb would"),
   cpu_limit = drop("any", unbuilt .. "; here limits.cpu_sec would"),
