@@ -65,6 +65,7 @@ item "a prompt that is too long with the parent alone is refused, with the key t
 MORE='prompt: {max_kb: 40}' python_project long
 apsis step -q
 like "why" "$(field 1 rollback_reason)" "nothing but the parent c0000 in it, more than prompt.max_kb: 40; raise that in manifest.yaml"
+unlike "without a traceback, for nothing is wrong with the strategy" "$out$err$(field 1 rollback_reason)" "stack traceback"
 sed -i 's/use: openevolve/use: hillclimb/' manifest.yaml && git commit -qam climb
 apsis step -q
 like "under any strategy" "$(field 2 rollback_reason)" "more than prompt.max_kb: 40"

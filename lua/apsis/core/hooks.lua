@@ -10,7 +10,8 @@ local guarded = guard.call
 
 -- Frames that no strategy's author wrote or calls: apsis's own, and how errors are raised.
 local own = { "^%s*%(%.%.%.tail calls%.%.%.%)$", "%[C%]: in function 'error'$", "%[C%]: in function 'assert'$",
-  "%[C%]: in function 'apsis%.guard%.", "%[C%]: in function 'x?pcall'$", "%[C%]: in %?$", "apsis/%l+/[%l_/]+%.lua:" }
+  "%[C%]: in function 'apsis%.guard%.", "%[C%]: in function 'x?pcall'$", "%[C%]: in %?$", "apsis/%l+/[%l_/]+%.lua:",
+  "apsis/prompt%.lua:" }
 
 local function is_own(frame)
   for _, pattern in ipairs(own) do
