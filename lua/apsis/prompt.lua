@@ -202,11 +202,11 @@ function prompt.fits_answer(run, record)
   return not most or bytes <= most
 end
 
--- What a candidate's evaluation left behind, each in a fence under its name.
+-- What a candidate's evaluation left behind, each in a fence under its name, which no file's is.
 function prompt.artifacts(record)
   local parts, found = {}, record:artifacts()
   for index, name in ipairs(suggest.names(found)) do
-    parts[index] = ("%s\n%s"):format(name, edit.fence(ends_of(found[name], LONGEST_ARTIFACT)))
+    parts[index] = ("artifact %s\n%s"):format(name, edit.fence(ends_of(found[name], LONGEST_ARTIFACT)))
   end
   return table.concat(parts, "\n\n")
 end
