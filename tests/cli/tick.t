@@ -11,6 +11,20 @@ is "lines" "$(outcomes)" "baseline kept "
 is "tip" "$(git rev-parse autoloop/rise)" "$(git rev-parse refs/apsis/rise/c0001)"
 end_item
 
+goals earlier
+item "a state file from before apsis: its best is not lowered but goes to a row of its own, which is said"
+printf '# Autoloop: rise\n\n## Machine State\n\n| Field | Value |\n|---|---|\n| Best Metric | 99 |\n\n## Lessons Learned\n\n- x\n' >"$T/state.md"
+tree=$(printf '100644 blob %s\trise.md\n' "$(git hash-object -w "$T/state.md")" | git mktree)
+git update-ref refs/heads/memory/autoloop "$(git commit-tree -m old "$tree")"
+apsis tick --quiet
+like "said" "$err" "rise.md: Best Metric says 99, which is from before apsis kept a journal here: it goes to the row Earlier Best Metric"
+is "rows" "$(row 'Earlier Best Metric') $(row 'Best Metric')" "99 10"
+apsis tick --quiet --program rise
+is "later too" "$(row 'Earlier Best Metric') $(row 'Best Metric')" "99 20"
+unlike "said once" "$err" "Earlier"
+end_item
+
+cd "$T/cases" || exit 1
 item "not due: nothing runs, and the reason stands in autoloop.json"
 apsis tick
 is "exit" "$code" 0

@@ -79,9 +79,11 @@ end
 local function put_right(self, doc, seen, iterations)
   local history, metric = self.session.engine.history, self.session.engine.metric
   local said = doc:fields()
-  if seen == 0 and said.best_metric and not said.journal_lines and history.count > 0 then
-    say_once(self, { ("Best Metric says %.10g, which is from before apsis kept a journal here: what it measures "
-      .. "itself takes its place"):format(said.best_metric) })
+  if seen == 0 and said.best_metric and (said.journal_lines or 0) == 0 then
+    say_once(self, { ("Best Metric says %.10g, which is from before apsis kept a journal here: it goes to the row "
+      .. "Earlier Best Metric, and what apsis measures itself takes its place"):format(said.best_metric) })
+    doc:set("Earlier Best Metric", doc:value "Best Metric")
+    doc:set("Best Metric", nil)
   end
   local before = seen > 0 and history:at(seen).best
   say_once(self, doc:check { best = before or nil, initial = self.initial, target = self.target,
