@@ -174,6 +174,9 @@ touch "$FAKE/hold"
 start_run --iterations 1
 wait_for "it is sent" in_queue 1
 wait_for "status shows it" sh -c '"$0" status | grep "in flight: *experiment 1: queued on main for 0:[0-9]* (explo"' "$APSIS"
+echo PartitionConfig >"$FAKE/reason"
+wait_for "and why it waits" sh -c '"$0" status | grep "queued on main (PartitionConfig) for 0:[0-9]* (explo"' "$APSIS"
+rm "$FAKE/reason"
 sleep 10.1
 rm "$FAKE/hold"
 wait "$pid"

@@ -245,6 +245,11 @@ item "a scheduler that refuses a job is named with the manifest's line, without 
 slurm "$T/checked-jobs" "options: [--partition=nowhere]"
 PATH=$ROOT/tests/cluster/bin:$PATH apsis doctor
 like "sbatch" "$code $out" "3 .*FAIL +nodes: sbatch with manifest.yaml:[0-9]+: execution.options: sbatch: error: invalid partition specified: nowhere"
+EXTRA="execution: {target: slurm, folder: $T/checked-jobs, queue_sec: 1}" write_manifest
+echo PartitionConfig >"$FAKE/reason"
+PATH=$ROOT/tests/cluster/bin:$PATH apsis doctor
+like "why a job is never started" "$out" "no answer in 1 s; the job is queued on main \(PartitionConfig\)$"
+rm "$FAKE/reason"
 EXTRA="execution: {target: command, folder: $T/checked-jobs, command: {submit: 'printf \"no\\\\r\\\\n\"; exit 1', status: 'true', cancel: nowhere-to-be-found}}" write_manifest
 apsis doctor
 line "a command of the manifest" "$out" "FAIL +nodes: manifest.yaml:[0-9]+: execution.command.submit: no$"

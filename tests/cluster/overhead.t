@@ -44,7 +44,7 @@ at_end+=('rm -rf "$FAKE"')
 cd "$T/there" && sed -i 's/sleep 2/sleep 0.1/' evaluate.sh && sed -i 's/, workers: 1/, workers: 4/' manifest.yaml && commit short
 apsis baseline --again --repeats 1
 for others in 0 10000 0 10000; do
-    seq "$others" | sed 's/.*/PENDING||main|other&/' >"$FAKE/others"
+    seq "$others" | sed 's/.*/PENDING||main|Priority|other&/' >"$FAKE/others"
     timed 4 60
     echo "# $others other jobs: $(awk -v took="$took" 'BEGIN { printf "%.3f", took / 60 }') s an experiment"
 done

@@ -27,7 +27,7 @@ slurm.keys = {
 
 local SUBMIT <const> = [[exec sbatch --parsable --no-requeue --export=ALL --job-name="$APSIS_JOB" \
   --chdir="$APSIS_JOB_DIR" --output="$APSIS_JOB_DIR/output" %s --wrap="exec $APSIS_JOB_RUN"]]
-local STATUS <const> = [[exec squeue --noheader --user="$(id -un)" --format='%T|%N|%P|%j']]
+local STATUS <const> = [[exec squeue --noheader --user="$(id -un)" --format='%T|%N|%P|%r|%j']]
 -- By name, for a number may be another job's by now; several at a time, for each waits for the controller.
 local CANCEL <const> = [[user=$(id -un)
 printf '%s\n' "$@" | xargs -P 32 -I{} scancel --quiet --user="$user" --name={}]]
@@ -70,11 +70,14 @@ end
 
 local running = { RUNNING = true, COMPLETING = true, STAGE_OUT = true, SIGNALING = true, STOPPED = true }
 
--- A line of squeue: state, node, partition and name, which may be another tool's.
+local usual <const> = { [""] = true, ["(null)"] = true, None = true, Priority = true, Resources = true }
+
+-- A line of squeue: state, node, partition, reason and name, which may be another tool's.
 function slurm.parse(line)
-  local state, node, partition, name = line:match "^%s*([%u_]+)|([^|]*)|([^|]*)|(.*)$"
+  local state, node, partition, reason, name = line:match "^%s*([%u_]+)|([^|]*)|([^|]*)|([^|]*)|(.*)$"
   if not name then return nil end
   if running[state] then return name, "running", node ~= "" and node or nil end
+  if not usual[reason] then partition = ("%s (%s)"):format(partition, reason) end
   return name, "queued", partition ~= "" and partition or nil
 end
 
