@@ -214,6 +214,41 @@ apsis report --out "$T/report.html"
 line "the report" "$(cat "$T/report.html")" '"queued":[0-9.e-]+'
 end_item
 
+item "doctor says what it has sent; interrupted, it leaves nothing, and what a killed one has left, the next one removes, but nothing of a living one"
+cluster doctor
+touch "$FAKE/hold"
+start_doctor() { # start_doctor NAME: until its job is sent
+    "$APSIS" doctor >"$T/$1.out" 2>"$T/$1.err" </dev/null &
+    pid=$!
+    wait_for "it says so" grep -qE '^apsis: job [0-9a-f]+-1-[0-9a-f]+ is sent to target slurm; waiting for its answer, at most 60 s$' "$T/$1.err"
+}
+start_doctor terminated
+kill -TERM "$pid"
+wait "$pid"
+is "interrupted" $? 130
+line "it says so" "$(cat "$T/terminated.out")" "^FAIL +nodes: interrupted$"
+is "nothing is left" "$(queued) $(folders)" "0 0"
+start_doctor killed
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+is "its job is left" "$(queued) $(folders)" "1 1"
+start_doctor first
+first=$pid
+is "it is cancelled" "$(queued) $(folders)" "1 1"
+start_doctor second
+is "a living one's is not" "$(queued) $(folders)" "2 2"
+rm "$FAKE/hold"
+wait "$pid" "$first"
+for one in first second; do like "$one" "$(cat "$T/$one.out")" "nodes: a job ran on n[1-4]"; done
+echo APSIS_CAGE=none >"$FAKE/env"
+echo 'sandbox: required' >>manifest.yaml
+apsis doctor
+like "a sandbox that the node lacks" "$code $out" "3 .*FAIL +nodes: a job ran on n[1-4].*manifest.yaml:[0-9]+: sandbox: nothing keeps commands in there"
+rm "$FAKE/env"
+wait_for "no job" idle
+is "no folder" "$(folders)" 0
+end_item
+
 item "values of another target are not compared: run and setup name it, and baseline --again begins anew there, and back here"
 new_project target
 apsis baseline -q

@@ -200,11 +200,12 @@ apsis doctor
 like "a node" "$out" "(ok|warn) +nodes: a job ran on [^ ]+ after [0-9.]+ s in the queue, with apsis"
 sed -i 's/run: sh evaluate.sh/run: nowhere-to-be-found evaluate.sh/' manifest.yaml
 apsis doctor
-like "a program" "$out" "warn +nodes: a job ran on [^ ]+ .*nowhere-to-be-found is not found in PATH"
+is "a program that the node lacks" "$code" 3
+like "which" "$out" "FAIL +nodes: a job ran on [^ ]+ .*manifest.yaml:[0-9]+: verification.commands\[1\]: nowhere-to-be-found is not found in PATH"
 sed -i 's|^  folder:|  program: /nowhere/apsis\n&|' manifest.yaml
 apsis doctor
 is "no job can run" "$code" 3
-like "without the program, what the node needs" "$out" "FAIL +nodes: the job ended without an answer.* the program /nowhere/apsis"
+like "without the program, what the node needs" "$out" "FAIL +nodes: the job ended without an answer.* the program /nowhere/apsis \(manifest.yaml:[0-9]+: execution.program\) and the folder $T/shared2 \(manifest.yaml:[0-9]+: execution.folder\)"
 wait_for "nothing is left" nothing_in "$T/queue" "$T/shared2"
 apsis eval
 is "without the program, the reason" "$code" 3

@@ -40,12 +40,14 @@ function programs.behind_cd(dir, run, cwd)
   return rest ~= run and rest:match "^%s*([%w_.+-]+)%f[%z%s;&|<>()]" or run
 end
 
--- The commands of the manifest as { run, key, allow, cwd }; key: the part that `allow` belongs to.
+-- The commands of the manifest as { run, key, allow, cwd, at }; key: the part that `allow` belongs to; at: its own, of a
+-- verification.
 local function all_commands(manifest)
   local list, verification = {}, manifest.verification or {}
-  for _, group in ipairs { verification.checks or {}, verification.commands or {} } do
-    for _, one in ipairs(group) do
-      list[#list + 1] = { run = one.run, key = "verification", allow = verification.allow, cwd = one.cwd }
+  for _, group in ipairs { "checks", "commands" } do
+    for index, one in ipairs(verification[group] or {}) do
+      list[#list + 1] = { run = one.run, key = "verification", allow = verification.allow, cwd = one.cwd,
+        at = ("verification.%s[%d]"):format(group, index) }
     end
   end
   if manifest.gate then list[#list + 1] = { run = manifest.gate.run, key = "gate", allow = manifest.gate.allow } end
@@ -188,9 +190,10 @@ local function problem_of(world, cage, one)
   return { fatal = not other, text = text:format(path, other and ", and take " .. other or "", one.key, list, list) }
 end
 
--- Why programs of the manifest are not found, a text each: in PATH, or the provider's in the project.
+-- Why programs of the manifest are not found, a text each: in PATH, or the provider's in the project. And the keys of
+-- these commands, "" where it is none of a verification.
 function programs.missing(manifest, dir)
-  local list, said = {}, {}
+  local list, keys, said = {}, {}, {}
   for _, one in ipairs(commands_of(manifest, dir)) do
     local word = one.run and first_word(one.run)
     local found, why = true, nil
@@ -199,9 +202,9 @@ function programs.missing(manifest, dir)
     if own and not fs.stat(dir .. "/" .. own) then
       found, why = nil, ("there is no %s, which the provider runs"):format(own)
     end
-    if not found and not said[why] then list[#list + 1], said[why] = why, true end
+    if not found and not said[why] then list[#list + 1], keys[#keys + 1], said[why] = why, one.at or "", true end
   end
-  return list
+  return list, keys
 end
 
 -- { text, fatal } for every program that commands cannot see where the user's shell finds it; fatal: they find none at
