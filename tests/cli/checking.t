@@ -149,6 +149,11 @@ apsis doctor
 is "doctor exits 0" "$code" 0
 line "with versions" "$out" "^ok +versions: apsis [0-9]"
 line "and the project" "$out" "project: .*manifest.yaml"
+echo 'nonsense: 1' >>manifest.yaml
+apsis doctor
+is "doctor exits 2 with an error in the manifest, as setup" "$code" 2
+line "which it names" "$out" "^FAIL +project: .*manifest.yaml:[0-9]+: nonsense"
+git checkout -q manifest.yaml
 cd "$T" || exit 1
 apsis doctor
 is "doctor exits 0 outside a project" "$code" 0

@@ -1,6 +1,6 @@
 -- doctor: what apsis finds on this machine and in this project: versions, isolation, disk, configuration, the chat
 -- endpoints of provider and judges, and the coding agent, which is asked once. Each line is `ok`, `warn` with
--- advice, or FAIL if nothing could be measured.
+-- advice, or FAIL if nothing can be measured.
 local cage = require "apsis.live.cage.cage"
 local config = require "apsis.project.config"
 local chat = require "apsis.live.provider.chat.client"
@@ -17,6 +17,7 @@ local providers = require "apsis.project.providers"
 local rooms = require "apsis.core.rooms"
 local session = require "apsis.live.session"
 local show = require "apsis.cli.table"
+local wait = require "apsis.wait"
 local ways = require "apsis.live.cage.ways"
 
 local doctor = { place = 250, summary = "what this machine and this project offer apsis", example = "apsis doctor" }
@@ -130,9 +131,9 @@ local function user_file()
   return true, fs.stat(path) and path or path .. " (none; optional)"
 end
 
-local function project(loaded, errors)
+local function project(dir, loaded, errors)
   if loaded then return true, loaded.path end
-  return false, table.concat(errors, "\n      ")
+  return false, table.concat(errors, "\n      "), config.find(dir) and 2 or nil
 end
 
 -- Whether a chat provider's endpoints answer and accept its key.
@@ -190,7 +191,7 @@ function doctor.run(args)
   check("disk", disk, root)
   check("terminal", terminal)
   check("user's file", user_file)
-  check("project", project, manifest, errors)
+  check("project", project, here, manifest, errors)
   if providers.endpoint(provider) then check("provider", endpoints, providers.endpoint(provider)) end
   local kind = providers.of(provider)
   if kind and kind.probe and provider.preset and not args.no_agent then
@@ -205,6 +206,7 @@ function doctor.run(args)
   for _, asked in rooms.each "doctor" do
     for _, one in ipairs(manifest and asked(manifest) or {}) do check(one.name, one.check) end
   end
+  if wait.interrupts() > 0 then failed = 130 end
   if args.json then
     print(json.encode(json.array(lines)))
     return failed or 0
