@@ -123,9 +123,15 @@ for option in --job-name=mine '-J mine' -Jmine --array=1-2 -a1-2 --requeue --wai
     name=${option%%=*}
     refused "{target: slurm, folder: /x, options: [--mem=8G, '$option']}" "manifest.yaml:[0-9]+: execution.options\[2\]: $name.*(: remove it|two entries)"
 done
+for option in -Qa1-3 -sJmine -QH -Qo/x -vvW; do
+    refused "{target: slurm, folder: /x, options: ['$option']}" "manifest.yaml:[0-9]+: execution.options\[1\]: $option: -[aJHoW] in it: .*: remove it"
+done
+for options in '[--]' '[foo.sh]' '[--mem=8G, foo.sh]' '[-n4, foo.sh]' '[-p, xp, foo.sh]' '[-Q, foo.sh]' '[--exclusive, foo.sh]'; do
+    refused "{target: slurm, folder: /x, options: $options}" "manifest.yaml:[0-9]+: execution.options\[[123]\]: (--|foo.sh): .*: remove it"
+done
 refused "{target: slurm, folder: /x, options: [--job-name=mine]}" \
     "execution.options\[1\]: --job-name=mine: apsis names the job itself and finds it by that name: remove it"
-EXTRA="execution: {target: slurm, folder: /x, options: [-p, a, -n4, --wait-all-nodes=1, --no-requeue, --exclusive, --export-file=x, --comment=a b]}" \
+EXTRA="execution: {target: slurm, folder: /x, options: [-p, a, -n4, -QO, -pHaW, -sp, short, --mem, 8G, --wait-all-nodes=1, --no-requeue, --exclusive, --export-file=x, --comment=a b]}" \
     write_manifest
 apsis setup
 unlike "other options" "$out$err" "execution.options"

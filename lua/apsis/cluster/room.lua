@@ -33,7 +33,7 @@ end
 
 local function check_options(draft, options)
   for index, option in ipairs(options or {}) do
-    local problem = require("apsis.cluster.executor.slurm").problem(option)
+    local problem = require("apsis.cluster.executor.slurm").problem(option, options[index - 1])
     if problem then draft.say(("execution.options[%d]"):format(index), ("%s: %s"):format(option, problem)) end
   end
 end

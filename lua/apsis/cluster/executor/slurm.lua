@@ -52,19 +52,49 @@ local refused <const> = {
 }
 
 local SHORTEST <const> = #"--ar" -- of a long option that is cut short
+local FLAGS <const>, OPTIONAL <const> = "hHOQsvVW", "IkK" -- short options without a value, and with one only in the same word
+local flags <const> = {} -- long ones that take no value from the next word
+for name in ([[contiguous exclusive get-user-env ignore-pbs immediate nice no-kill no-requeue overcommit oversubscribe
+  propagate quiet reboot share spread-job use-min-nodes verbose]]):gmatch "%S+" do flags["--" .. name] = true end
 
--- Why an option cannot be one of execution.options, with a remedy; nil if it can.
-function slurm.problem(option)
-  if option:find "^%-%-?[%w-]+%s" then
-    return "an option and its value are two entries, or one with =, such as --partition=short"
-  end
-  local name = option:match "^%-%-[%w-]+" or option:sub(1, 2)
+-- Why apsis does not take an option of this name; nil if it does.
+local function refusal(name)
   for _, row in ipairs(refused) do
     for index = 1, #row - 1 do
       if row[index] == name or #name >= SHORTEST and row[index]:sub(1, #name) == name then
         return row[#row] .. ": remove it"
       end
     end
+  end
+end
+
+-- The options of an entry, of which short ones may be joined ("-Qp"), and whether the next entry is its value.
+local function names_of(option)
+  local long = option:match "^%-%-[%w-]+"
+  if long then return { long }, #long == #option and not flags[long] end
+  local names = {}
+  for letter in option:sub(2):gmatch "." do
+    names[#names + 1] = "-" .. letter
+    if not FLAGS:find(letter, 1, true) then
+      return names, #option == #names + 1 and not OPTIONAL:find(letter, 1, true)
+    end
+  end
+  return names, false
+end
+
+-- Why an option cannot be one of execution.options, with a remedy; nil if it can. before: the entry before it, or nil.
+function slurm.problem(option, before)
+  if option:sub(1, 1) ~= "-" or option == "-" or option == "--" then
+    local takes = before and before:sub(1, 1) == "-" and select(2, names_of(before))
+    if takes and option ~= "--" then return nil end
+    return "no option takes it as its value, so sbatch would look for a script: remove it"
+  end
+  if option:find "^%-%-?[%w-]+%s" then
+    return "an option and its value are two entries, or one with =, such as --partition=short"
+  end
+  for index, name in ipairs((names_of(option))) do
+    local why = refusal(name)
+    if why then return index > 1 and ("%s in it: %s"):format(name, why) or why end
   end
 end
 
