@@ -159,8 +159,11 @@ cluster environment
 sed -i 's/timeout_sec: 600}]/&\n  pass_env: [WANTED]/' manifest.yaml
 echo 'env >'"$T/env"'; echo "METRIC score=$(cat value.txt)"' >evaluate.sh
 commit environment
+export SBATCH_WAIT=1 SBATCH_ARRAY_INX=1-3 SBATCH_EXPORT=NONE SBATCH_PARTITION=short SBATCH_GPUS_PER_NODE=1 SBATCH_MEM_PER_CPU=1
 WANTED=passed PLANTED_API_KEY=secret OTHER=other apsis baseline --again --repeats 1
+unset "${!SBATCH_@}"
 is "measured" "$code" 0
+is "of sbatch's variables, those that choose where a job runs" "$(cat "$FAKE/variables")" "SBATCH_GPUS_PER_NODE SBATCH_MEM_PER_CPU SBATCH_PARTITION"
 line "what is passed" "$(cat "$T/env")" '^WANTED=passed$'
 no_line "a key" "$(cat "$T/env")" 'secret'
 no_line "another variable" "$(cat "$T/env")" '^OTHER='
