@@ -205,6 +205,13 @@ start_run --iterations 1
 wait_for "status shows the node" sh -c '"$0" status | grep "in flight: *experiment 1: measuring on n[1-4] for 0:[0-9]* (explo"' "$APSIS"
 rm "$T/price.wait"
 wait "$pid"
+sed -i 's/poll_sec: 0.1/poll_sec: 600/' manifest.yaml && commit "no second question"
+touch "$FAKE/hold"
+start_run --iterations 1
+wait_for "status shows what was just sent" sh -c '"$0" status | grep "in flight: *experiment 2: queued for 0:[0-9]* (explo"' "$APSIS"
+rm "$FAKE/hold"
+wait "$pid"
+sed -i 's/poll_sec: 600/poll_sec: 0.1/' manifest.yaml && commit "quick again"
 line "the line has what it took" "$(tail -1 logs/results.jsonl)" '"machines": *\{"nodes":\["n[1-4]"\],"queue_s":[0-9.e-]+,"run_s":[0-9.]+,"usd":[0-9.]+\}'
 apsis show c0001
 line "show has the node" "$out" '^measured: +on n[1-4]: [0-9.e-]+ s in the queue, [0-9.e-]+ s running'
@@ -291,7 +298,9 @@ start_run --iterations 3
 wait_for "they run" begun adopted 3
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
+sed -i -E 's/"time": ?[0-9.e+]+/"time":'"$(($(date +%s) - 7200))/" "$SHARED"/*/*/claim
 start_run --iterations 3
+wait_for "status shows since when a node has measured" sh -c '"$0" status | grep "experiment 1: measuring on n[1-4] for 2:0[0-9]:"' "$APSIS"
 questions 2
 kill -9 "$pid"
 wait "$pid" 2>/dev/null

@@ -37,6 +37,23 @@ local function show(self, slot, text, since)
   if self.world.run_number then self.world.state:phase(slot) end
 end
 
+-- Where a job is that the queue has, in words.
+local function place_of(there)
+  local place = there.node and there.node:gsub("%c", "?"):sub(1, 60)
+  if there.state == "running" then return "on " .. (place or "a node") end
+  return "queued" .. (place and " on " .. place or "")
+end
+
+-- Shows where an attempt is, and since when: by what the queue says of it, or before that by its claim.
+local function show_place(self, one, there, slot)
+  if there and slot.where == place_of(there) then return end
+  local claim = self.folder:read(one.name, "claim") or {}
+  there = there or { state = claim.node and "running" or "queued", node = claim.node }
+  local since = one.created
+  if there.state == "running" then since = tonumber(claim.time) end
+  show(self, slot, place_of(there), since)
+end
+
 -- The result of an attempt; nil if there is none; nil and why if there is one that is not this job's.
 local function take(self, made)
   if not self.folder:has(made.name, "result.json") then return nil end
@@ -68,6 +85,7 @@ end
 local function submit(self, made, slot)
   local tries, until_s = 0, wait.now() + self.spec.queue_sec
   local unsure = made.adopted
+  if not unsure then show(self, slot, "submitting") end
   while true do
     local there, trouble = false, nil
     if unsure then there, trouble = is_there(self, made) end
@@ -92,9 +110,7 @@ function attempt.look(self, one, answer, slot)
   if there then
     one.missing = nil
     one.running = one.running or there.state == "running"
-    local is_running, place = there.state == "running", there.node and there.node:gsub("%c", "?"):sub(1, 60)
-    if is_running then show(self, slot, "on " .. (place or "a node"))
-    else show(self, slot, "queued" .. (place and " on " .. place or ""), one.created) end
+    show_place(self, one, there, slot)
     return false
   end
   one.missing = one.missing or answer.began
@@ -111,6 +127,7 @@ end
 local function await(self, made, slot)
   local one, queued_s = self.flying[made.name], waited(self, made)
   one.since = wait.now()
+  show_place(self, one, nil, slot)
   while true do
     local given, wrong = take(self, made)
     if given or wrong then return given, wrong end
