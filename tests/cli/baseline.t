@@ -81,4 +81,23 @@ apsis baseline --again
 no_line "not of other files" "$out" "of the same files"
 end_item
 
+item "Ctrl-C leaves no commit without a line, so the next run has nothing to say of one"
+: >"$T/calls"
+MEASURE="[sh, -c, 'echo x >>$T/calls; while [ -e $T/wait ]; do sleep 0.02; done; echo METRIC score=1']" new_project interrupted
+apsis baseline --repeats 1
+touch "$T/wait"
+"$APSIS" baseline --again >"$T/again.out" 2>&1 </dev/null &
+pid=$!
+begun() { [ "$(calls)" -ge 2 ]; }
+wait_for "it measures" begun
+kill -INT "$pid"
+wait "$pid"
+is "interrupted" $? 130
+rm "$T/wait"
+is "the commits" "$(git for-each-ref --format='%(refname:lstrip=-1)' refs/apsis/tiny/)" c0000
+apsis run --iterations 1
+unlike "nothing of it" "$err" "no line of"
+is "the next number follows" "$(field 1 candidate)" c0001
+end_item
+
 finish

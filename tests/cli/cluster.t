@@ -340,6 +340,18 @@ rm "$T/stopped.wait"
 apsis run -q --iterations 2
 is "values" "$(numbers)" "1 2 3 4 "
 is "no folder" "$(folders)" 0
+wait_for "no job" idle
+touch "$FAKE/hold"
+"$APSIS" baseline --again >"$T/again.out" 2>&1 </dev/null &
+pid=$!
+wait_for "a baseline is sent" in_queue 1
+kill -INT "$pid"
+wait "$pid"
+is "it is interrupted" "$? $(queued)" "130 0"
+rm "$FAKE/hold"
+apsis run --iterations 1
+unlike "nothing is said of its commit" "$err" "no line of"
+is "nor is there a folder of it" "$(folders)" 0
 end_item
 
 item "a job that is in the queue though nobody waits for it is cancelled: a scheduler that was restarted may not know that it has ended"

@@ -305,12 +305,19 @@ end
 -- The baseline is HEAD itself; its ref makes it c0000. Notes where the project's own branch was before.
 function World:commit_baseline(slot)
   self:need(self.runs:open(slot))
+  self.baseline_number = slot.number
   self:need(self.repo:set_ref(self.refs .. ("c%04d"):format(slot.number), self.head, nil, "apsis: baseline"))
   files.write_environment(self, slot)
   slot.evaluator = evaluator.digest(self)
   local left = self.branch.mark and self.repo:ref(self.branch.mark)
   slot.context = left and { left = left } or nil
   return { commit = self.head, tree = self:need(self.repo:commit_info(self.head)).tree, changed_lines = 0 }
+end
+
+-- A baseline that was begun and has no line, as it was interrupted: its ref goes.
+function World:forget_baseline()
+  local number = self.baseline_number
+  if number and not self.history:line_of(number) then self.repo:delete_ref(self.refs .. ("c%04d"):format(number)) end
 end
 
 -- After the journal line: the branch, then the files for people.

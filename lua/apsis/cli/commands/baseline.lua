@@ -99,6 +99,7 @@ function baseline.run(args)
   outcome, message, code = self.engine:baseline(self.world.run_number, options)
   if not outcome then
     local gone = self.world:gone()
+    if not gone then self.world:forget_baseline() end
     self.progress_line:clear()
     self:close()
     return gone and 3 or code, gone or message
