@@ -9,6 +9,7 @@ line "one line per check" "$out" "^ok +manifest"
 line "and what a check leaves to others" "$out" \
     "^ok +verifier +what it runs is found, not run: .apsis baseline. runs it"
 no_line "and no note where git ignores apsis's folders" "$out" "ignored files +not"
+line "but what that check has found" "$out" "^ok +ignored files +git sees no file that apsis writes$"
 : > .gitignore && commit 'nothing ignored'
 apsis setup
 no_line "nor where apsis will make them, which it does with a .gitignore of their own" "$out" "ignored files +not"

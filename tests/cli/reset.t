@@ -156,7 +156,7 @@ for _ in {1..2000}; do [ -e "$T/waits" ] && break; sleep 0.02; done
 journal=$(cksum <logs/results.jsonl) refs=$(git for-each-ref)
 apsis reset -f
 is "exit" "$code" 3
-like "message" "$err" "another apsis works on this project.*stop it first"
+like "message" "$err" "another apsis works on this project.*held by pid $pid.*; .apsis status. shows what it does; Ctrl-C or .kill $pid. ends it; a reset"
 is "the journal" "$(cksum <logs/results.jsonl)" "$journal"
 is "the refs" "$(git for-each-ref)" "$refs"
 apsis reset

@@ -298,7 +298,8 @@ end
 
 -- apsis's folders should not be committed: those it makes ignore themselves; the user decides about others.
 local function check_ignored(self)
-  if self.manifest.program_file then return true end -- each of a goal's folders ignores itself
+  local none <const> = "git sees no file that apsis writes"
+  if self.manifest.program_file then return true, none end -- each of a goal's folders ignores itself
   local open = {}
   for _, name in ipairs { "logs", "runs", ".apsis" } do
     local there = fs.stat(self.dir .. "/" .. name)
@@ -306,7 +307,7 @@ local function check_ignored(self)
       open[#open + 1] = "/" .. name .. "/"
     end
   end
-  if #open == 0 then return true end
+  if #open == 0 then return true, none end
   return true, ("not ignored by git; add these lines to %s/.gitignore: %s"):format(self.dir,
     table.concat(open, " ")), "note"
 end

@@ -13,7 +13,9 @@ function lock.take(dir)
   local held, message, why = state.lock(dir .. "/.apsis/lock")
   if held then return held end
   if why ~= "LOCKED" then return nil, ("the project's lock cannot be taken: %s"):format(message), 3, why end
-  return nil, ("another apsis works on this project: %s"):format(message), 3, why
+  local pid = lock.holder(dir)
+  return nil, ("another apsis works on this project: %s; `apsis status` shows what it does; Ctrl-C%s ends it"):format(
+    message, pid and (" or `kill %d`"):format(pid) or ""), 3, why
 end
 
 -- The git directory that all working trees of a repository share.

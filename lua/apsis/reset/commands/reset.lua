@@ -169,7 +169,7 @@ local function hold(self, repo, ref)
   local session = self.session
   local ok, message, code = session:lock()
   if not ok then
-    return nil, code and message .. "; a reset waits for no run: stop it first (Ctrl-C), or wait for its end", code
+    return nil, code and message .. "; a reset does not wait for that", code
   end
   local info
   info, message = repo:info()
