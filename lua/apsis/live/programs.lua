@@ -40,8 +40,8 @@ function programs.behind_cd(dir, run, cwd)
   return rest ~= run and rest:match "^%s*([%w_.+-]+)%f[%z%s;&|<>()]" or run
 end
 
--- The commands of the manifest as { run, key, allow, cwd, at }; key: the part that `allow` belongs to; at: its own, of a
--- verification.
+-- The commands of the manifest as { run, key, allow, cwd, at }; key: the part that `allow` belongs to; at: the key of
+-- one of verification.
 local function all_commands(manifest)
   local list, verification = {}, manifest.verification or {}
   for _, group in ipairs { "checks", "commands" } do

@@ -7,8 +7,8 @@ local run = { place = 40, summary = "run experiments until the budget, the targe
 
 function run.options(parser)
   common.project_argument(parser)
-  parser:option("--iterations",
-    "this many more experiments, plus those that were in flight"):convert(math.tointeger):argname "N"
+  parser:option("--iterations", "this many more experiments; those that were in flight go on and are not counted")
+    :convert(math.tointeger):argname "N"
   parser:option("--minutes", "this many more minutes"):convert(tonumber):argname "M"
   parser:option("--workers", "experiments in flight at once"):convert(math.tointeger):argname "N"
   common.run_options(parser)

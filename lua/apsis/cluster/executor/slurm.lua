@@ -35,10 +35,10 @@ printf '%s\n' "$@" | xargs -P 32 -I{} scancel --quiet --user="$user" --name={}]]
 -- Of sbatch's own, only those that choose where a job runs and what it gets: SBATCH_WAIT or SBATCH_ARRAY_INX would break
 -- it.
 local VARIABLES <const> = { "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ",
-  "LD_LIBRARY_PATH", "SLURM*", "MUNGE*", "KRB5*", "SBATCH_ACCOUNT", "SBATCH_BURST_BUFFER", "SBATCH_CLUSTER_CONSTRAINT",
-  "SBATCH_CONSTRAINT", "SBATCH_CORE_SPEC", "SBATCH_CPU*", "SBATCH_EXCLUSIVE", "SBATCH_GPU*", "SBATCH_GRES*",
-  "SBATCH_HINT", "SBATCH_MEM_*", "SBATCH_NETWORK", "SBATCH_PARTITION", "SBATCH_QOS", "SBATCH_REQ_SWITCH",
-  "SBATCH_RESERVATION", "SBATCH_THREAD*", "SBATCH_TIMELIMIT", "SBATCH_WCKEY" }
+  "LD_LIBRARY_PATH", "SLURM*", "MUNGE*", "KRB5*", "SBATCH_ACCOUNT", "SBATCH_BURST_BUFFER",
+  "SBATCH_CLUSTER_CONSTRAINT", "SBATCH_CONSTRAINT", "SBATCH_CORE_SPEC", "SBATCH_CPU*", "SBATCH_EXCLUSIVE",
+  "SBATCH_GPU*", "SBATCH_GRES*", "SBATCH_HINT", "SBATCH_MEM_*", "SBATCH_NETWORK", "SBATCH_PARTITION", "SBATCH_QOS",
+  "SBATCH_REQ_SWITCH", "SBATCH_RESERVATION", "SBATCH_THREAD*", "SBATCH_TIMELIMIT", "SBATCH_WCKEY" }
 
 -- Options of sbatch that would break what apsis does with a job, and why. A long one may be cut short, as for sbatch.
 local refused <const> = {
@@ -57,7 +57,7 @@ local refused <const> = {
 }
 
 local SHORTEST <const> = #"--ar" -- of a long option that is cut short
-local FLAGS <const>, OPTIONAL <const> = "hHOQsvVW", "IkK" -- short options without a value, and with one only in the same word
+local FLAGS <const>, OPTIONAL <const> = "hHOQsvVW", "IkK" -- short options without a value, or with one in the same word
 local flags <const> = {} -- long ones that take no value from the next word
 for name in ([[contiguous exclusive get-user-env ignore-pbs immediate nice no-kill no-requeue overcommit oversubscribe
   propagate quiet reboot share spread-job use-min-nodes verbose]]):gmatch "%S+" do flags["--" .. name] = true end
