@@ -32,8 +32,8 @@ local STATUS <const> = [[exec squeue --noheader --user="$(id -un)" --format='%T|
 local CANCEL <const> = [[user=$(id -un)
 printf '%s\n' "$@" | xargs -P 32 -I{} scancel --quiet --user="$user" --name={}]]
 
--- Of sbatch's own, only those that choose where a job runs and what it gets: SBATCH_WAIT or SBATCH_ARRAY_INX would break
--- it.
+-- Of sbatch's own, only those that choose where a job runs and what it gets: SBATCH_WAIT or SBATCH_ARRAY_INX would
+-- break it.
 local VARIABLES <const> = { "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ",
   "LD_LIBRARY_PATH", "SLURM*", "MUNGE*", "KRB5*", "SBATCH_ACCOUNT", "SBATCH_BURST_BUFFER",
   "SBATCH_CLUSTER_CONSTRAINT", "SBATCH_CONSTRAINT", "SBATCH_CORE_SPEC", "SBATCH_CPU*", "SBATCH_EXCLUSIVE",
