@@ -92,7 +92,7 @@ local function send(executor, manifest)
   if ok then given, message, code = await(executor, folder, job.name) end
   if not given then
     local cancelled, why = executor.scheduler:cancel { job.name }
-    if not cancelled then message = ("%s; the job may go on: %s"):format(message, why) end
+    if ok and not cancelled then message = ("%s; the job may go on: %s"):format(message, why) end
   end
   folder:remove(job.name)
   if not given then return false, message, code end
