@@ -395,7 +395,7 @@ printf '%s\n' 'echo $$ >>"'"$T"'/started"' 'sleep 30' >"$T/slow.sh"
 sed -i "s#run: sh evaluate.sh#run: sh $T/slow.sh#" manifest.yaml
 timeout -k 5 60 "$APSIS" show 2 --against 1 --bisect >"$T/.out" 2>"$T/.err" </dev/null &
 pid=$!
-for _ in $(seq 1200); do { [ -s "$T/started" ] || ! kill -0 $pid; } 2>/dev/null && break; sleep 0.1; done
+for _ in $(seq 1200); do { [ -s "$T/started" ] || ! kill -0 $pid; } 2>/dev/null && break; nap 0.1; done
 kill -INT "$(pgrep -P $pid | head -n 1)"
 wait $pid
 is "exit" "$?" 130

@@ -265,7 +265,7 @@ END
 touch "$T/hold"
 "$APSIS" run --quiet --iterations 2 >"$T/run.out" 2>&1 &
 pid=$!
-for _ in $(seq 200); do [ -e "$T/holding" ] && break; sleep 0.1; done
+for _ in $(seq 200); do [ -e "$T/holding" ] && break; nap 0.1; done
 apsis apply
 is "exit" "$code $(sed -n 3p a.txt)" "0 x5"
 wait $pid

@@ -419,7 +419,7 @@ gone() {
     touch "$T/gone.wait"
     "$APSIS" $1 >"$T/gone.out" 2>"$T/gone.err" </dev/null &
     local pid=$! _
-    for _ in $(seq 600); do [ -e "$T/gone.mark" ] && break; sleep 0.05; done
+    for _ in $(seq 600); do [ -e "$T/gone.mark" ] && break; nap 0.05; done
     cd "$T" && mv "gone_${1%% *}" away
     rm -f "$T/gone.wait"
     wait $pid

@@ -163,7 +163,7 @@ apsis step -q
 touch "$T/slow"
 "$APSIS" run -q >/dev/null 2>&1 &
 loop=$!
-for _ in $(seq 2400); do grep -qs '"phase":"VERIFY"' logs/state.json && break; sleep 0.05; done
+for _ in $(seq 2400); do grep -qs '"phase":"VERIFY"' logs/state.json && break; nap 0.05; done
 apsis status --json
 json_of() { printf '%s' "$out" | "$APSIS" exec "$ROOT/tests/cli/json.lua" "$1"; }
 is "reserved while it runs" "$(json_of budget.tokens.spent) $(json_of budget.tokens.reserved) $(json_of budget.tokens.left)" "0 300 800"

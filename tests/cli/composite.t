@@ -100,10 +100,10 @@ item "killed while the judge thinks: no item, prediction or finding is measured 
 : >"$TRIED.5"
 asked=$(requests)
 "$APSIS" run --iterations 1 -q >"$T/killed" 2>&1 &
-for _ in $(seq 2400); do [ "$(requests)" -gt "$asked" ] && break; sleep 0.05; done
+for _ in $(seq 2400); do [ "$(requests)" -gt "$asked" ] && break; nap 0.05; done
 disown
 kill -9 $!
-for _ in $(seq 2400); do kill -0 $! 2>/dev/null || break; sleep 0.05; done
+for _ in $(seq 2400); do kill -0 $! 2>/dev/null || break; nap 0.05; done
 is "killed" "$(lines) $(tried 5)" "5 27"
 ok "under way" test -e runs/0005/fitness/unfinished.json
 is "its rows stand" "$(grep -c '^cases/' runs/0005/fitness/units/predictions.csv) $(wc -l <runs/0005/fitness/numbers/predictions.csv)" "14 13"

@@ -84,7 +84,7 @@ item "Ctrl-C ends it with 130 and leaves no folder behind; what was measured is 
 mkdir "$T/tmp"
 TMPDIR=$T/tmp "$APSIS" explain >"$T/.out" 2>"$T/.err" </dev/null &
 pid=$!
-for _ in $(seq 500); do [ "$(grep -c . .apsis/explained 2>/dev/null)" -ge 8 ] 2>/dev/null && break; sleep 0.01; done
+for _ in $(seq 500); do [ "$(grep -c . .apsis/explained 2>/dev/null)" -ge 8 ] 2>/dev/null && break; nap 0.01; done
 kill -INT "$pid"
 wait "$pid"
 is "exit" $? 130

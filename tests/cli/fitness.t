@@ -225,10 +225,10 @@ apsis baseline --repeats 1
 : >"$T/tried"
 : >"$T/stand"
 "$APSIS" run --iterations 1 -q >/dev/null 2>&1 &
-for _ in $(seq 2400); do grep -q items/3 "$T/tried" && break; sleep 0.05; done
+for _ in $(seq 2400); do grep -q items/3 "$T/tried" && break; nap 0.05; done
 disown
 kill -9 $!
-for _ in $(seq 2400); do kill -0 $! 2>/dev/null || break; sleep 0.05; done
+for _ in $(seq 2400); do kill -0 $! 2>/dev/null || break; nap 0.05; done
 rm "$T/stand"
 is "it was killed" "$(tr '\n' ' ' <"$T/tried") $(lines)" "items/1 items/2 items/3  1"
 ok "it says what the rows are of" test -e runs/0001/fitness/unfinished.json

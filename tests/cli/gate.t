@@ -221,7 +221,7 @@ for moment in gating repairing; do
     if [ $moment = gating ]; then echo 60 >"$T/wait"; else echo 60 >"$T/pause"; fi
     AGENT_SEC=100 "$APSIS" run --iterations 1 >/dev/null 2>&1 </dev/null &
     pid=$!
-    for _ in $(seq 2400); do [ -e "$T/$moment" ] && break; sleep 0.05; done
+    for _ in $(seq 2400); do [ -e "$T/$moment" ] && break; nap 0.05; done
     ok "$moment begun" test -e "$T/$moment"
     kill -9 $pid; wait $pid 2>/dev/null
     is "no line" "$(lines)" 1

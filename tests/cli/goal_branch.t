@@ -179,7 +179,7 @@ tick
 touch "$T/slow"
 "$APSIS" tick --quiet --program rise >/dev/null 2>&1 &
 late=$!
-for _ in $(seq 2400); do git rev-parse -q --verify refs/apsis/rise/c0002 >/dev/null && break; sleep 0.05; done
+for _ in $(seq 2400); do git rev-parse -q --verify refs/apsis/rise/c0002 >/dev/null && break; nap 0.05; done
 kill -9 "$late" && wait "$late" 2>/dev/null
 rm "$T/slow"
 commit_file other.txt colleague

@@ -46,7 +46,7 @@ printf '%s\n' '[ "$(cat value.txt)" = 7 ] && [ ! -e '"$T"'/go ] && touch '"$T"'/
 commit && apsis baseline
 "$APSIS" run --iterations 4 -q >/dev/null 2>&1 &
 victim=$!
-for _ in $(seq 200); do [ -e "$T/waits" ] && break; sleep 0.1; done
+for _ in $(seq 200); do [ -e "$T/waits" ] && break; nap 0.1; done
 is "in the middle of a run" "$(history)" "$baseline"$'\n'"$first"$'\n'"$second"$'\n'"$third"
 kill -9 $victim && wait $victim 2>/dev/null
 is "after the kill" "$(history)" "$baseline"$'\n'"$first"$'\n'"$second"$'\n'"$third"

@@ -92,7 +92,7 @@ apsis baseline --again
 EXTRA=$'keep_runs: 2\nexecution: {workers: 2}' write_manifest
 setsid "$APSIS" run -q --iterations 20 >"$T/bg.out" 2>"$T/bg.err" </dev/null &
 pid=$!
-for i in {1..2000}; do [ -e "$T/waits" ] && [ "$(lines)" -ge 12 ] && break; sleep 0.02; done
+for i in {1..2000}; do [ -e "$T/waits" ] && [ "$(lines)" -ge 12 ] && break; nap 0.02; done
 ok "the one in flight keeps its folder" test -f runs/0005/proposal.json
 { kill -9 "$pid"; wait "$pid"; } 2>/dev/null
 touch "$T/go"

@@ -404,7 +404,7 @@ for jobs in 1 2; do
     "$APSIS" lab hillclimb --world slow.lua --seeds 500 --evaluations 10 --jobs $jobs --csv slow.csv >slow.out 2>slow.err &
     lab=$!
     at_end+=("kill -9 $lab 2>/dev/null")
-    for _ in $(seq 2400); do [ "$(cat stuck 2>/dev/null | wc -c)" = $jobs ] && break; sleep 0.05; done
+    for _ in $(seq 2400); do [ "$(cat stuck 2>/dev/null | wc -c)" = $jobs ] && break; nap 0.05; done
     kill -INT $lab
     wait $lab
     is "exit code with $jobs" $? 130
@@ -413,7 +413,7 @@ for jobs in 1 2; do
     like "the CSV is partial, and that is said" "$(cat slow.err)" 'partial, whole seeds only: --csv slow.csv'
     is "whole seeds only" "$(tail -n +2 slow.csv | wc -l)" "$(head -1 slow.out | cut -d' ' -f1)"
     like "what is whole" "$(head -1 slow.out)" '^3 of 500 seeds from 1, .*; interrupted$'
-    for _ in $(seq 2400); do gone "^apsis-cage $lab " && break; sleep 0.05; done
+    for _ in $(seq 2400); do gone "^apsis-cage $lab " && break; nap 0.05; done
     ok "no process is left" gone "^apsis-cage $lab "
 done
 end_item

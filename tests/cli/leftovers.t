@@ -220,7 +220,7 @@ END
 commit evaluator
 apsis baseline
 "$APSIS" run --iterations 5 -q 2>/dev/null &
-for _ in $(seq 1200); do [ -e "$T/killed" ] && break; sleep 0.1; done
+for _ in $(seq 1200); do [ -e "$T/killed" ] && break; nap 0.1; done
 kill -9 $!
 wait $! 2>/dev/null
 apsis run

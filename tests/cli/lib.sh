@@ -44,9 +44,9 @@ if [ -n "${BESIDE_GC-}" ]; then
     }
 fi
 
-# A part of a second passes in the shell itself: who polls starts no process for it.
-mkfifo "$T/.idle"
-sleep() { case $1 in 0.*) read -rt "$1" _ <>"$T/.idle" || : ;; *) command sleep "$@" ;; esac; }
+# nap SECONDS: passes in the shell itself, so who polls starts no process for it.
+mkfifo "$T/.nap"
+nap() { read -rt "$1" _ <>"$T/.nap" || :; }
 
 at_end=()
 leave() {
@@ -233,7 +233,7 @@ wait_for() {
     shift
     while [ "$SECONDS" -lt "$until" ]; do
         "$@" >/dev/null 2>&1 && return
-        sleep 0.02
+        nap 0.02
     done
     verdict no "$what" "never: $*"
 }

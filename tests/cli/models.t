@@ -33,7 +33,7 @@ for choice in fixed weighted ucb; do
     like "run, which many failures in a row end" "$code" '^[04]$'
     "$APSIS" run --iterations 12 --workers 3 -q >/dev/null 2>&1 &
     loop=$!
-    for _ in $(seq 6000); do [ "$(lines)" -gt 12 ] && break; sleep 0.02; done
+    for _ in $(seq 6000); do [ "$(lines)" -gt 12 ] && break; nap 0.02; done
     kill -9 $loop 2>/dev/null
     wait $loop 2>/dev/null
     apsis run --iterations 4 --workers 3 -q

@@ -125,7 +125,7 @@ git commit -qam slow
 before=$(lines)
 "$APSIS" baseline --again --repeats 9 -q >/dev/null 2>"$T/.err" &
 pid=$!
-for _ in $(seq 1200); do [ -e "$T/third" ] && break; sleep 0.1; done
+for _ in $(seq 1200); do [ -e "$T/third" ] && break; nap 0.1; done
 kill -INT $pid
 wait $pid
 is "exit code" "$?" 130

@@ -77,7 +77,7 @@ apsis baseline
 "$APSIS" run --iterations 1 -q >/dev/null 2>&1 &
 runner=$!
 at_end+=("kill -INT $runner 2>/dev/null; wait $runner 2>/dev/null")
-for _ in $(seq 1200); do [ -e "$T/started" ] && break; sleep 0.1; done
+for _ in $(seq 1200); do [ -e "$T/started" ] && break; nap 0.1; done
 apsis report --json
 like "it runs" "$out" '"status":"running"'
 ok "and still does" kill -0 "$runner"

@@ -68,7 +68,7 @@ chmod +x "$T/browser/xdg-open"
 PATH=$T/browser:$PATH serve --open
 like "before it has started" "$(ask "$url")" '^200 '
 touch "$T/seen"
-for _ in $(seq 600); do grep -q xdg-open "$T/served" && break; sleep 0.05; done
+for _ in $(seq 600); do grep -q xdg-open "$T/served" && break; nap 0.05; done
 like "that it cannot is printed" "$(cat "$T/served")" 'cannot show http://.*xdg-open failed'
 like "and the page is still served" "$(ask "$url")" '^200 '
 kill -INT $server

@@ -152,7 +152,7 @@ END
 git commit -qam slow
 "$APSIS" baseline -q --again --repeats 1 >/dev/null 2>&1 &
 pid=$!
-for _ in {1..2000}; do [ -e "$T/waits" ] && break; sleep 0.02; done
+for _ in {1..2000}; do [ -e "$T/waits" ] && break; nap 0.02; done
 journal=$(cksum <logs/results.jsonl) refs=$(git for-each-ref)
 apsis reset -f
 is "exit" "$code" 3

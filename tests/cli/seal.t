@@ -216,7 +216,7 @@ end_item
 item "digests that somebody removes while a run goes on are no change"
 cp -r "$T/good" "$T/removed" && cd "$T/removed" || exit 1
 "$APSIS" run --iterations 6 -q >"$T/run.out" 2>&1 &
-for _ in $(seq 200); do [ "$(lines)" -ge 7 ] && break; sleep 0.02; done
+for _ in $(seq 200); do [ "$(lines)" -ge 7 ] && break; nap 0.02; done
 rm -f .apsis/digests
 wait $!
 is "the run" "$? $(grep -c 'results.jsonl' "$T/run.out")" "0 0"

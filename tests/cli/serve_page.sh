@@ -6,7 +6,7 @@ serve() {
     "$APSIS" report --serve "$@" >"$T/url" 2>"$T/served" &
     server=$!
     at_end+=("kill -INT $server 2>/dev/null; wait $server 2>/dev/null")
-    for _ in $(seq 600); do [ -s "$T/url" ] && break; sleep 0.05; done
+    for _ in $(seq 600); do [ -s "$T/url" ] && break; nap 0.05; done
     url=$(cat "$T/url")
 }
 

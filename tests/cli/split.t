@@ -311,7 +311,7 @@ for signal in INT KILL; do
     rm -f "$T/began"
     "$APSIS" split >"$T/.out" 2>"$T/.err" &
     pid=$!
-    for _ in $(seq 200); do [ -e "$T/began" ] && break; sleep 0.1; done
+    for _ in $(seq 200); do [ -e "$T/began" ] && break; nap 0.1; done
     kill -$signal $pid
     wait $pid 2>/dev/null
     is "$signal: exit" "$?" "$([ $signal = INT ] && echo 130 || echo 137)"

@@ -77,11 +77,11 @@ mv m manifest.yaml && commit "a slow provider"
 "$APSIS" run --iterations 6 --workers 2 -q > "$T/run.out" 2>&1 &
 loop=$!
 tries=0
-until [ -d "runs/000$((before + 1))" ] || [ $tries -ge 1200 ]; do tries=$((tries + 1)); sleep 0.1; done
+until [ -d "runs/000$((before + 1))" ] || [ $tries -ge 1200 ]; do tries=$((tries + 1)); nap 0.1; done
 apsis pause
 rm "$T/hold"
 tries=0
-until [ "$(lines)" -ge $((before + 2)) ] || [ $tries -ge 1200 ]; do tries=$((tries + 1)); sleep 0.1; done
+until [ "$(lines)" -ge $((before + 2)) ] || [ $tries -ge 1200 ]; do tries=$((tries + 1)); nap 0.1; done
 apsis status --json
 is "experiments in flight end during a pause" "$(json status) $(json experiments)" "paused $((before + 1))"
 apsis resume

@@ -53,7 +53,7 @@ setsid "$APSIS" step --phase <"$T/keys" >"$T/.out" 2>"$T/.err" &
 pid=$!
 exec 9>"$T/keys"
 printf '\n\n' >&9
-for _ in {1..1000}; do grep -q '"current_phase":"COMMIT"' logs/state.json && break; sleep 0.02; done
+for _ in {1..1000}; do grep -q '"current_phase":"COMMIT"' logs/state.json && break; nap 0.02; done
 line "another terminal sees the phase" "$(cat logs/state.json)" '"current_phase":"COMMIT"'
 kill -INT $pid
 wait $pid

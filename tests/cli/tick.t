@@ -215,7 +215,7 @@ FRONT='' MEASURE="while [ -e $T/hold ]; do sleep 0.05; done; echo METRIC rise=\$
 touch "$T/hold"
 "$APSIS" tick --quiet >/dev/null 2>&1 &
 first=$!
-for _ in $(seq 2400); do [ -f .git/apsis-tick.lock ] && break; sleep 0.05; done
+for _ in $(seq 2400); do [ -f .git/apsis-tick.lock ] && break; nap 0.05; done
 apsis tick --quiet
 is "leaves" "$code" 3
 like "said" "$err" "another tick is running"
@@ -452,7 +452,7 @@ item "a command of on: that is interrupted is said"
 FRONT="on: {kept: 'touch $T/begun; sleep 30'}" goals cut
 "$APSIS" tick --quiet >"$T/cut.out" 2>"$T/cut.err" &
 cut=$!
-for _ in $(seq 2400); do [ -e "$T/begun" ] && break; sleep 0.05; done
+for _ in $(seq 2400); do [ -e "$T/begun" ] && break; nap 0.05; done
 kill -INT "$cut"
 wait "$cut"
 is "exit" "$?" 130
