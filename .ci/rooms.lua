@@ -12,11 +12,14 @@ local order = {
 -- Doors: public names in the library that open a feature room.
 local doors = { ["lua/apsis/acceptance.lua"] = true, ["lua/apsis/fitness.lua"] = true }
 
+-- Folders that hold the parts of a library module.
+local parts = { archive = true, edit = true, prompt = true, stats = true }
+
 local function room_of(path)
   if path:find "^runtime/" then return path:match "^runtime/([^/]+)/" or "-" end
   if path:find "^strategies/" then return "strategies" end
   local room = path:match "^lua/apsis/([^/]+)/" or "library"
-  return (room == "archive" or room == "edit" or room == "stats") and "library" or room -- parts of library modules
+  return parts[room] and "library" or room
 end
 
 local function files(pattern)

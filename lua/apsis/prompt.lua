@@ -5,22 +5,15 @@
 local direction = require "apsis.direction"
 local edit = require "apsis.edit"
 local host = require "apsis.host"
+local markdown = require "apsis.prompt.markdown"
 local suggest = require "apsis.suggest"
 local template = require "apsis.template"
 local trajectory = require "apsis.trajectory"
 
+local section, bullet, one_line = markdown.section, markdown.bullet, markdown.one_line
+local cut, ends_of = markdown.cut, markdown.ends_of
+
 local prompt = {}
-
-local function section(parts, title, body)
-  if body and body ~= "" then parts[#parts + 1] = "## " .. title .. "\n\n" .. body .. "\n" end
-end
-
-local function bullet(list, limit)
-  local lines = {}
-  for index = 1, math.min(#list, limit or #list) do lines[index] = "- " .. list[index] end
-  if limit and #list > limit then lines[#lines + 1] = ("- and %d more"):format(#list - limit) end
-  return table.concat(lines, "\n")
-end
 
 -- "sum_radii, higher is better; best so far 2.31 (c0042), baseline 0.9; target 2.635"
 function prompt.metric(run)
@@ -49,11 +42,6 @@ function prompt.files(project)
   end
   lines[#lines + 1] = "Any other path is read only."
   return table.concat(lines, "\n\n")
-end
-
-local function one_line(text, longest)
-  if text:find("%s%s") or text:find("[\t\r\n]") then text = text:gsub("%s+", " ") end
-  return #text > longest and text:sub(1, longest) or text
 end
 
 -- The text for a record is the same in every prompt, as long as its value is.
@@ -168,19 +156,6 @@ end
 
 local LONGEST_ARTIFACT = 4000 -- bytes of each that a prompt shows
 local LONGEST_EXAMPLE = 20000 -- bytes of another candidate's files; of a larger one its change is shown
-
-local function cut(text, longest)
-  if #text <= longest then return text end
-  return text:sub(1, longest) .. ("\n(%d more bytes)"):format(#text - longest)
-end
-
--- The beginning and the end, where an error is, of what is longer; no character is cut in two.
-local function ends_of(text, longest)
-  if #text <= longest then return text end
-  local first, last = text:sub(1, longest // 2):gsub("[\192-\255][\128-\191]*$", ""),
-    text:sub(-(longest // 2)):gsub("^[\128-\191]+", "")
-  return ("%s\n(%d bytes left out)\n%s"):format(first, #text - #first - #last, last)
-end
 
 local fenced = remembered_by(function(_, record)
   local parts = {}

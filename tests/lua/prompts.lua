@@ -2,6 +2,7 @@
 -- tests/data/prompts. UPDATE=1 rewrites these files; git diff then shows the change.
 local fake = require "fake"
 local host = require "apsis.fs"
+local markdown = require "apsis.prompt.markdown"
 local messages = require "apsis.live.provider.shared.messages"
 local tap = require "tap"
 
@@ -59,5 +60,12 @@ for _, answer in ipairs { "diff", "rewrite", "either" } do
     end)
   end
 end
+
+tap.test("a text that is cut to a length has no half character", function()
+  tap.equal(markdown.one_line("lösung \n zwei", 2), "l")
+  tap.equal(markdown.one_line("lösung \n zwei", 3), "lö")
+  tap.equal(markdown.cut("lösung", 2), "l\n(6 more bytes)")
+  tap.equal(markdown.ends_of("löaaaaaaöl", 4), "l\n(10 bytes left out)\nl")
+end)
 
 tap.done()
