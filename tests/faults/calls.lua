@@ -51,7 +51,7 @@ local function calls_of(place, words)
 end
 
 local function copy(from, to)
-  assert(fs.copy_tree(from, to))
+  project.copy(from, to)
   assert(fs.mkdir(to .. "/home"))
 end
 

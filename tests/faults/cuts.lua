@@ -190,7 +190,7 @@ local function cut_and_resume(bodies, from, file, text, reference)
     for _, at in ipairs(chosen(text)) do
       if wanted(kind, at) or only_number == "" and (only_kind == "" or only_kind == kind) then
         bodies[#bodies + 1] = function(place)
-          assert(fs.copy_tree(from .. "/p", place .. "/p"))
+          project.copy(from .. "/p", place .. "/p")
           local left = ways[way](text, at)
           assert(fs.write(place .. "/p/logs/" .. file, left))
           local kept = project.lines(place .. "/p")

@@ -37,6 +37,14 @@ function project.base(build)
   return os.getenv "BESIDE_GC" and os.getenv "TMPDIR" or memory and memory.mode & 1 == 1 and "/dev/shm" or build
 end
 
+-- Copies a folder. gc sees only the whole copy: it removes empty folders, which a copy has just made.
+function project.copy(from, to)
+  local above, name = to:match "^(.*/)([^/]*)$"
+  local new = above .. "undisturbed-" .. name
+  assert(fs.copy_tree(from, new))
+  assert(fs.rename(new, to))
+end
+
 -- The environment of every command; root holds home, cache and configuration.
 function project.environment(root)
   return { HOME = root .. "/home", XDG_CACHE_HOME = root .. "/cache", XDG_CONFIG_HOME = root .. "/config", APSIS_HOME = false,
