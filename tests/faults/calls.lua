@@ -146,12 +146,13 @@ end
 
 local function run_all(cases, reference)
   local scheduler, following = tasks.new(), 0
-  for worker = 1, jobs do
+  for _ = 1, jobs do
     scheduler:spawn(function()
       while following < #cases do
         following = following + 1
-        local case, place, problem = cases[following], ("%s/%d"):format(root, worker), nil
-        for _ = 1, 5 do -- how often it polls and reads a pipe is not always the same
+        local case, number, problem = cases[following], following, nil
+        for try = 1, 5 do -- how often it polls and reads a pipe is not always the same
+          local place = ("%s/%d-%d"):format(root, number, try) -- no name twice: gc may still be at work in the last one
           copy(case.from, place)
           problem = check(case, place, reference)
           fs.remove_tree(place)

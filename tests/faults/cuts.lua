@@ -127,11 +127,11 @@ end
 -- Runs each of the bodies, `jobs` at a time; each gets a folder of its own.
 local function side_by_side(bodies)
   local scheduler, following = tasks.new(), 0
-  for worker = 1, jobs do
+  for _ = 1, jobs do
     scheduler:spawn(function()
       while following < #bodies do
         following = following + 1
-        local place = ("%s/%d"):format(root, worker)
+        local place = ("%s/%d"):format(root, following) -- no name twice: gc may still be at work in the last one
         bodies[following](place)
         fs.remove_tree(place)
       end
