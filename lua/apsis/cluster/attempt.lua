@@ -165,6 +165,7 @@ end
 
 -- The result of a job of describe.job | nil, why there is none.
 function attempt.measure(self, slot, job)
+  if slot.skipped then return nil, slot.skipped end
   local given, why, final
   repeat
     local made, lost = current(self, job)

@@ -42,19 +42,22 @@ end
 -- How the keys of a project's jobs begin.
 function describe.mark(place) return place:sub(1, MARK) end
 
--- The ordinal-th measurement of a slot as a job without a name. place: the project's name in the shared folder.
-function describe.job(world, folder, place, slot, record, request, ordinal)
+-- A measurement of a slot as a job without a name. place: the project's name in the shared folder. counts: how often
+-- the slot has asked for the same, by digest. Each is counted by itself: after a crash others may come between them.
+function describe.job(world, folder, place, slot, record, request, counts)
   local own, measured = record == slot.candidate, world.history and world.history.newest_baseline
   local job = {
     version = host.version, project = world.manifest.home, prefix = world.prefix, seed = world.seed,
-    experiment = slot.number, candidate = record.id, tree = record.tree, request = request, ordinal = ordinal,
+    experiment = slot.number, candidate = record.id, tree = record.tree, request = request,
     manifest = manifest_of(world), carried = json.array(world.carried or {}),
     carried_tree = carried_tree(world, folder), env = environment.passed(world.manifest.verification.pass_env),
     since = measured and measured.timestamp, -- a job of before `apsis reset` or another baseline is another job
     slot = { baseline = slot.baseline, parent_commit = slot.parent_commit, own = own, stderr = slot.stderr,
       secondary = own and slot.secondary or nil, value = own and slot.value or nil },
   }
-  job.key = describe.mark(place) .. sha256.hex(json.encode(job, { sorted = true })):sub(1, DIGITS - MARK)
+  local asked = sha256.hex(json.encode(job, { sorted = true }))
+  counts[asked] = (counts[asked] or 0) + 1
+  job.key = describe.mark(place) .. sha256.hex(asked .. counts[asked]):sub(1, DIGITS - MARK)
   job.created, job.hide = wait.time(), json.array(world.here.cage.hide) -- a node may have these folders, too
   return job
 end

@@ -23,11 +23,12 @@ Evaluations.__index = Evaluations
 
 local DIGITS <const> = 32 -- of a project's folder: 128 bits
 local GRACE <const> = 3 -- of poll_sec: how long nobody must have waited for a job that is there
+local TIDYING_S <const> = 0.02 -- between two looks whether another task has tidied up
 
 -- open(world, info of its repository, the queue) -> executor.
 function evaluations.open(world, _, queue)
   local self = setmetatable({ world = world, queue = queue, scheduler = queue, programs = queue.spec.programs,
-    spec = world.manifest.execution, flying = {}, count = {}, strays = {},
+    spec = world.manifest.execution, flying = {}, counts = {}, strays = {},
     place = sha256.hex(world.manifest.home):sub(1, DIGITS) }, Evaluations)
   if self.spec.pilots then self.queue = pilots.new(self, queue) end
   return self
@@ -98,7 +99,9 @@ end
 -- Removes what earlier processes left of experiments that have their line. all: whatever they left; a baseline measures
 -- anew.
 local function tidy(self, all)
+  while self.tidying do wait.sleep(TIDYING_S) end
   if self.tidied or not self.owns then return end
+  self.tidying = true
   take(self)
   leavings.clear(self)
   self.tidied, self.inherited = true, {}
@@ -112,6 +115,13 @@ local function tidy(self, all)
     end
   end
   self:drop(stale)
+  self.tidying = false
+end
+
+-- A run begins: what an earlier process has sent is this one's, and ends with it even if nothing is measured.
+function Evaluations:begin()
+  self.world:need(self:shared())
+  tidy(self)
 end
 
 -- Cancels those of these jobs that have no result.
@@ -140,8 +150,8 @@ function Evaluations:measure(slot, record, request)
   world:need(self:shared())
   tidy(self, slot.baseline)
   local number = slot.number
-  self.count[number] = (self.count[number] or 0) + 1
-  local job = describe.job(world, self.folder, self.place, slot, record, request, self.count[number])
+  self.counts[number] = self.counts[number] or {}
+  local job = describe.job(world, self.folder, self.place, slot, record, request, self.counts[number])
   job.beside = self.alone and leavings.machine()
   world:need(self.folder:send(world.repo, record.tree))
   local given, why = attempt.measure(self, slot, job)
@@ -166,7 +176,7 @@ function Evaluations:finished(number)
     end
   end
   if self.inherited then self.inherited[number] = nil end
-  self.count[number] = nil
+  self.counts[number] = nil
   if #names > 0 then self:drop(names) end
 end
 

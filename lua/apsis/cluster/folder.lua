@@ -204,6 +204,17 @@ function Folder:jobs()
   return found
 end
 
+folder.PILOT = "-pilot-" -- in the name of a pilot
+
+-- The names of all pilots.
+function Folder:pilots()
+  local found = {}
+  for _, name in ipairs(fs.list(self.root) or {}) do
+    if name:find(folder.PILOT, 1, true) then found[#found + 1] = name end
+  end
+  return found
+end
+
 -- Why a job ended without a result: the last line of what the scheduler has kept of its output, a traceback left out.
 function Folder:last_words(name)
   local text, last = fs.read(self:dir(name) .. "/output", 1 << 20), nil

@@ -1,7 +1,6 @@
 -- node: what a node does with a job's folder: claims it, measures as this machine would (live/verify over
 -- live/executor/here), publishes the result. Needs neither the project nor its journal. Whatever the node is at fault
 -- for is a result too, so that the job is sent to another one. Called by the command job.
-local environment = require "apsis.live.cage.environment"
 local failing = require "apsis.live.failing"
 local fs = require "apsis.fs"
 local git = require "apsis.git"
@@ -42,7 +41,7 @@ local function world_of(job, dir)
   manifest.workspace.root = root and root:sub(1, 1) == "/" and root or dir .. "/work"
   manifest.where = function(key) return key end
   local self = setmetatable({ manifest = manifest, dir = dir .. "/project", prefix = job.prefix, seed = job.seed,
-    messages = {}, said = {}, trees = {}, tree_ring = {}, carried = job.carried,
+    given_env = job.env or {}, messages = {}, said = {}, trees = {}, tree_ring = {}, carried = job.carried,
     scope = scope.new(manifest.files, { program = manifest.program }), stage_list = { job.request.stage },
     log_limit = manifest.verification.log_limit_mb * MEGABYTE, artifacts_kept = manifest.verification.artifacts },
     World)
@@ -133,7 +132,6 @@ end
 
 -- Measures a job that was claimed, and publishes its result. Exit code, message.
 function node.measure(job, dir)
-  environment.take(job.env or {})
   local ran, given = pcall(measured, job, dir)
   job.stop = nil
   if not ran then given = failure(given) end

@@ -55,9 +55,11 @@ function pilot.serve(dir)
   if not ok then return 3, why end
   wait.trap()
   self.scheduler:spawn(function()
-    while fs.stat(dir .. "/pilot.json") and (self.busy > 0 or wait.now() - self.since < IDLE_S) do
+    local wanted = true
+    while self.busy > 0 or wanted and wait.now() - self.since < IDLE_S do
       drop(self)
-      take(self)
+      wanted = fs.stat(dir .. "/pilot.json") ~= nil
+      if wanted then take(self) end
       local idle_s = self.busy > 0 and 0 or wait.now() - self.since
       wait.sleep(math.max(SOONEST_S, math.min(LATEST_S, idle_s / SHARE)))
     end

@@ -3,14 +3,13 @@
 -- replaced. Those that end before they serve are lost: they are replaced one at a time and less and less often, and
 -- after `requeue` + 1 of them in a row, no job waits for them until one serves. Called by evaluations.
 local describe = require "apsis.cluster.describe"
+local folder = require "apsis.cluster.folder"
 local wait = require "apsis.wait"
 
 local pilots = {}
 
 local Pilots = {}
 Pilots.__index = function(self, key) return Pilots[key] or self.queue[key] end -- its trouble, when it is asked
-
-local NAME <const> = "-pilot-"
 
 -- new(evaluations, its queue). mine: the pilots by name, { since when an answer must have it, serves, why it was not
 -- sent }. lost: answers in a row that show lost ones. due: when the next may be sent. why: jobs are given up.
@@ -33,11 +32,11 @@ end
 
 -- Submits what is missing of the pilots and due. true | nil, why.
 local function fill(self)
-  local spec, folder = self.owner.spec, self.owner.folder
+  local spec = self.owner.spec
   while #names_of(self) < spec.pilots and wait.now() >= self.due do
     slow_down(self)
-    local name = describe.mark(self.owner.place) .. NAME .. describe.nonce():sub(1, 12)
-    local ok, message = folder:write({ name = name, slots = math.ceil(spec.workers / spec.pilots) }, "pilot.json")
+    local name = describe.mark(self.owner.place) .. folder.PILOT .. describe.nonce():sub(1, 12)
+    local ok, message = self.owner.folder:write({ name = name, slots = math.ceil(spec.workers / spec.pilots) }, "pilot.json")
     if not ok then return nil, message end
     local one = { since = math.huge } -- no answer can have it yet
     self.mine[name] = one
@@ -59,7 +58,7 @@ end
 
 -- Takes the pilots from an answer: those of an earlier process are adopted, and those that are gone forgotten.
 local function follow(self, answer)
-  local mark, lost, serving = describe.mark(self.owner.place) .. NAME, nil, false
+  local mark, lost, serving = describe.mark(self.owner.place) .. folder.PILOT, nil, false
   for name in pairs(answer.jobs) do
     if name:sub(1, #mark) == mark then self.mine[name] = self.mine[name] or { since = answer.began } end
   end
@@ -118,6 +117,7 @@ end
 function Pilots.cancel() return true end
 
 function Pilots:close()
+  for _, name in ipairs(self.owner.folder:pilots()) do self.mine[name] = self.mine[name] or {} end -- of a killed apsis
   self.queue:cancel(names_of(self))
   for name in pairs(self.mine) do self.owner.folder:remove(name) end
   self.mine = {}

@@ -2,6 +2,7 @@
 local failing = require "apsis.live.failing"
 local fs = require "apsis.fs"
 local home = require "apsis.project.home"
+local planner = require "apsis.core.planner"
 
 local room = {}
 
@@ -93,21 +94,28 @@ local function over(engine)
     for _, slot in pairs(engine.slots) do usd = usd + (slot.cost or 0) + (slot.machines and slot.machines.usd or 0) end
     if usd >= limits.usd then return budget:used_up_text "usd" end
   end
-  return engine.halts and not budget:used_up() and engine.stopping
+  return planner.reached(engine) or engine.halts and not budget:used_up() and engine.stopping
+end
+
+-- Whether the end of a run ends an experiment: not one that has a value, and may be kept for it.
+local function ends(engine, slot)
+  local final = engine.judge and engine.judge:is_final(slot.proposal)
+  return not (slot.held or slot.offered or slot.measurement or slot.value or final)
 end
 
 local LOOK_S <const> = 1
 
 -- What ends a run, such as its target, ends what is in flight on other machines: an hour there is worth more than one
 -- more value.
-function room.run(engine)
+function room.run(engine, options)
   local world = engine.world
   if not (world.executor and world.executor.running_usd) then return end
+  if not options.answers_only then engine.scheduler:spawn(function() world.executor:begin() end) end
   local before, ended = world.before_wait, false
   function world:before_wait()
     local why = not ended and over(engine)
     for _, slot in pairs(why and engine.slots or {}) do
-      if not (slot.held or slot.offered) then
+      if ends(engine, slot) then
         slot.skipped = slot.skipped or "the run has ended: " .. why
         world:stop(slot)
       end

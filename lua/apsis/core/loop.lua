@@ -244,13 +244,11 @@ end
 -- is planned: only those that wait for an answer, and have it, get their lines).
 function Engine:run(options)
   self.run_number, self.numbering = options.run_number, options.numbering or 0
-  if self.history.run ~= self.run_number then
-    self.history:begin(self.run_number)
-  end
+  if self.history.run ~= self.run_number then self.history:begin(self.run_number) end
   self.scheduler = new_scheduler(self)
   self.deciding, self.accepting, self.room = self.scheduler:mutex(), self.scheduler:mutex(), {}
   self.last_word = self.world.last_word
-  rooms.call("run", self)
+  rooms.call("run", self, options)
   if self.judge and not options.answers_only then self.judge:hold_back(self.budget) end
   self.scheduler:spawn(options.answers_only and planner.answers or planner.run, self, options.unfinished or {})
   local ended, message, code = run_tasks(self)

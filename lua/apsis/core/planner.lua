@@ -85,16 +85,18 @@ local function next_number(self)
   return number
 end
 
+-- That the target is reached, or nil.
+function planner.reached(self)
+  local metric, best = self.metric, self.history.best
+  if not metric:reached(self.judge and self.judge:level() or best) then return nil end
+  return ("target reached: %.10g (%s, target %.10g)"):format(best.value, metric:words(), metric.target)
+end
+
 -- Why nothing more may start, or nil; false if halt itself failed.
 local function halted(self, plan)
-  if self.stopping then return self.stopping end
-  local used_up = self.budget:used_up()
-  used_up = used_up or self.judge and self.judge:short_of_time()
-  if used_up then return used_up end
-  if self.metric:reached(self.judge and self.judge:level() or self.history.best) then
-    return ("target reached: %.10g (%s, target %.10g)"):format(self.history.best.value, self.metric:words(),
-      self.metric.target)
-  end
+  local why = self.stopping or self.budget:used_up() or self.judge and self.judge:short_of_time()
+  why = why or planner.reached(self)
+  if why then return why end
   local ok, reason = hooks.call(self, plan.view, "halt")
   if not ok then return false, reason end
   if reason ~= nil and reason ~= false and type(reason) ~= "string" then

@@ -56,7 +56,7 @@ local refused <const> = {
   { "--test-only", "-h", "--help", "--usage", "-V", "--version", "no job would be sent" },
 }
 
-local SHORTEST <const> = #"--ar" -- of a long option that is cut short
+local SHORTEST <const> = #"--a" -- of a long option that is cut short
 local FLAGS <const>, OPTIONAL <const> = "hHOQsvVW", "IkK" -- short options without a value, or with one in the same word
 local flags <const> = {} -- long ones that take no value from the next word
 for name in ([[contiguous exclusive get-user-env ignore-pbs immediate nice no-kill no-requeue overcommit oversubscribe

@@ -158,18 +158,14 @@ function environment.passed(list)
   return env
 end
 
--- Takes variables over from another machine, as if this process had inherited them.
-function environment.take(env)
-  for name, value in pairs(env) do variables()[name] = value end
-  passed = setmetatable({}, { __mode = "k" })
-end
-
--- All variables of a command. space_dir: its workspace; own: the manifest's { pass_env, network }.
-function environment.base(slot, space_dir, parent_commit, own)
+-- All variables of a command. space_dir: its workspace; own: the manifest's { pass_env, network }; given: what another
+-- machine passes on, in place of what this one has of pass_env.
+function environment.base(slot, space_dir, parent_commit, own, given)
   local env = {}
   pass(env, harmless)
   if own and own.network then pass(env, proxies) end
-  pass(env, own and own.pass_env or {}, true)
+  if not given then pass(env, own and own.pass_env or {}, true) end
+  for name, value in pairs(given or {}) do env[name] = value end
   env.GIT_CEILING_DIRECTORIES = space_dir:match("^(.*)/[^/]*$")
   env.PATH = path_of()
   env.APSIS_WORKSPACE = space_dir

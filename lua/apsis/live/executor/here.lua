@@ -192,7 +192,8 @@ function Place:again()
   self.metrics, self.artifacts = self.scratch .. "/metrics.txt", self.scratch .. "/artifacts"
   self.temporary = self.here.cage.way == "landlock" and world:need(spaces:temporary(space)) or nil
   if wanted.watch then watch(self.here, space.tree) end
-  self.env = environment.base({ number = wanted.number }, space.dir, wanted.parent, wanted.own)
+  self.env = environment.base({ number = wanted.number }, space.dir, wanted.parent, wanted.own,
+    self.world.given_env)
   self.env.APSIS_RUN_DIR = self.scratch
   self.unused = true
 end

@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# What a run on a stand-in of Slurm does at its end with what is measured already, and with what a killed run has sent; and that
+# a kill makes nothing that was asked for be measured twice.
+. tests/cli/lib.sh || exit 1
+. tests/cluster/fake.sh
+
+killed_with() { # killed_with NAME N RUN-ARGUMENTS: a run is killed once N evaluations have begun
+    touch "$T/$1.wait"
+    start_run "${@:3}"
+    wait_for "they run" begun "$1" "$2"
+    kill -9 "$pid"
+    wait "$pid" 2>/dev/null
+}
+over() { ! kill -0 "$pid" 2>/dev/null; }
+
+item "a pilot gives a command the variables of its own job, not those of an earlier one"
+cluster unset "workers: 1, pilots: 1"
+sed -i 's/^verification:/&\n  pass_env: [DATA]/' manifest.yaml
+sed -i "s/score=.*/score=\$((\$(cat value.txt) + \${DATA-0}))\"/" evaluate.sh
+commit unset
+apsis baseline --again --repeats 1
+: >"$T/unset.evaluations"
+DATA=1000 killed_with unset 1 --iterations 2
+rm "$T/unset.wait"
+apsis run -q --iterations 2
+is "values" "$(values)" "baseline 0;kept 2;kept 3;kept 4;"
+end_item
+
+# A strategy that plans groups of two, and the value 2 at once; all others wait.
+item "the minutes end those that wait, and what has a value is kept for it"
+cluster grouped "workers: 2"
+cat >group.lua <<'END'
+local s = {}
+function s.plan(run)
+  if #run.pending > 0 then return nil end
+  local list = {}
+  for i = 1, math.max(1, run.free) do list[i] = { parents = { run.best.id }, operator = "explore" } end
+  return list
+end
+return s
+END
+sed -i 's/^strategy: .*/strategy: group.lua/' manifest.yaml
+sed -i 's/= 0 \]/-lt 3 ]/' evaluate.sh
+commit grouped
+apsis baseline --again --repeats 1
+touch "$T/grouped.wait"
+start_run --iterations 9 --minutes 0.1
+wait_for "the run ends" over
+rm "$T/grouped.wait"
+wait "$pid"
+is "values" "$(values)" "baseline 0;kept 2;skipped_not_selected null;"
+end_item
+
+item "the target ends what is in flight when all iterations have begun"
+cluster begun "workers: 3"
+sed -i 's/direction: higher/&, target: 2/' manifest.yaml
+sed -i 's/= 0 \]/-lt 3 ]/' evaluate.sh
+commit begun
+apsis baseline --again --repeats 1
+touch "$T/begun.wait"
+start_run --iterations 3
+wait_for "the run ends" over
+rm "$T/begun.wait"
+wait "$pid"
+is "values" "$(values)" "baseline 0;kept 2;skipped_not_selected null;skipped_not_selected null;"
+wait_for "the queue is empty" idle
+end_item
+
+item "the gain is measured on nodes after the target"
+new_project gained
+printf '%s\n' 'n=$(od -An -N2 -tu2 /dev/urandom); echo "METRIC score=$(cat value.txt).$(printf %05d $n)"' >evaluate.sh
+printf '%s\n' 'return function(proposal) return { ["value.txt"] = proposal.experiment * 10 .. "\n" } end' >propose.lua
+EXTRA="$SLURM}" write_manifest
+sed -i 's/direction: higher/&, target: 5/' manifest.yaml
+echo 'acceptance: {baseline: 5, final: 3}' >>manifest.yaml
+commit gained
+apsis baseline
+apsis run -q --iterations 4
+is "exit" "$code" 0
+like "it says what was gained" "$out" "gained: (9|1[0-9])"
+end_item
+
+item "reset -f ends the pilots of a killed run, and what they measure"
+cluster piloted "workers: 2, pilots: 1"
+killed_with piloted 2 --iterations 3
+is "the pilot is there" "$(queued)" 1
+apsis reset -f
+is "reset" "$code" 0
+wait_for "the queue is empty" idle
+wait_for "nothing goes on there" gone "apsis job $SHARED"
+rm "$T/piloted.wait"
+end_item
+
+item "a pilot without a folder ends what nobody waits for"
+cluster alone "workers: 2, pilots: 1"
+killed_with alone 2 --iterations 3
+rm -rf "$SHARED"/*/*-*
+wait_for "nothing goes on there" gone "apsis job $SHARED"
+rm "$T/alone.wait"
+wait_for "the queue is empty" idle
+end_item
+
+item "a run that ends without measuring anything ends what a killed one has sent"
+cluster changed "workers: 2"
+killed_with changed 2 --iterations 3
+echo 'return { plan = function() end, halt = function() return "enough" end }' >nothing.lua
+sed -i 's/^strategy: .*/strategy: nothing.lua/' manifest.yaml
+commit changed
+apsis run --iterations 3
+is "exit" "$code" 0
+is "values" "$(values)" "skipped_not_selected null;skipped_not_selected null;"
+wait_for "the queue is empty" idle
+wait_for "nothing goes on there" gone "apsis job $SHARED"
+rm "$T/changed.wait"
+end_item
+
+item "so does Ctrl-C before anything is measured"
+cluster early "workers: 2"
+killed_with early 2 --iterations 3
+"$APSIS" pause >/dev/null
+start_run --iterations 3
+wait_for "it has the folder" sh -c '! flock -n "$0" true' "$SHARED"/*/lock
+kill -INT "$pid"
+wait "$pid"
+is "exit" "$?" 130
+wait_for "the queue is empty" idle
+rm "$T/early.wait"
+end_item
+
+item "what was measured before a kill is not measured again, though other measurements come before it now"
+cluster kept "workers: 1"
+repeats() { # repeats IDS: a strategy that measures these once more before it decides
+    cat >repeat.lua <<END
+return {
+  plan = function(run) return { parents = { run.best.id }, operator = "explore" } end,
+  accept = function(run, candidate)
+    if #candidate.samples > 1 then return true end
+    return "measure", { ids = { $1 }, repeats = 1 }
+  end,
+}
+END
+    sed -i 's/^strategy: .*/strategy: repeat.lua/' manifest.yaml
+    commit "$1"
+}
+repeats "run.best.id, candidate.id"
+start_run --iterations 1
+wait_for "it is measured again" begun kept 2
+touch "$T/kept.wait"
+wait_for "and again" begun kept 3
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+rm "$T/kept.wait"
+wait_for "the job has ended" idle
+repeats "candidate.id, run.best.id"
+apsis run -q --iterations 1
+is "evaluations of both experiments" "$(evaluations kept)" "c0001 c0000 c0001 c0002 c0002 c0001 "
+end_item
+
+finish
