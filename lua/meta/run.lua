@@ -15,7 +15,7 @@
 ---@field climbs? boolean default true
 ---false: its accept does not ask for run.tie_breaker, so a manifest with metric.tie_breaker is refused.
 ---@field breaks_ties? boolean default true
----@field init? fun(run: apsis.Run) once, and again whenever the journal is folded from its start; sets up run.memory
+---@field init? fun(run: apsis.Run) sets up run.memory; once, and again for a fold of the journal or a baseline measured in another way
 ---When a worker is free; a list is a group of at most run.free that is accepted together; nil waits until one finishes.
 ---@field plan? fun(run: apsis.Run): apsis.Proposal|apsis.Proposal[]|nil
 ---The question for a provider: text, or messages {role, content}.

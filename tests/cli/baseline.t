@@ -81,6 +81,47 @@ apsis baseline --again
 no_line "not of other files" "$out" "of the same files"
 end_item
 
+item "after a change of what measures, a strategy begins anew, and files of before are measured again"
+new_project anew
+echo 'return function(proposal) return { ["value.txt"] = proposal.experiment == 1 and "7\n" or "5\n" } end' >propose.lua
+cat >remember.lua <<'END'
+return {
+  init = function(run) run.memory.seen = 0 end,
+  learn = function(run) run.memory.seen = run.memory.seen + 1 end,
+  plan = function(run)
+    run.log("seen", run.memory.seen)
+    return { parents = { run.best.id }, operator = "explore" }
+  end,
+}
+END
+sed -i 's/^strategy:.*/strategy: remember.lua/' manifest.yaml
+commit anew
+apsis baseline
+apsis run -q --iterations 3
+is "twice the same files" "$(field 2 outcome) $(field 3 outcome)" "reverted_worse_metric skipped_duplicate"
+apsis baseline --again
+apsis run -q --iterations 1
+is "measured in the same way: all is remembered" "$(grep -o 'seen .*' logs/apsis.log | tail -1) $(field 5 outcome)" "seen 5 skipped_duplicate"
+echo 'echo "METRIC score=$(($(cat value.txt) * 2))"' >evaluate.sh
+commit "another evaluator"
+apsis baseline --again
+apsis run -q --iterations 1
+is "another evaluator" "$(grep -o 'seen .*' logs/apsis.log | tail -1) $(field 7 outcome)" "seen 1 kept"
+apsis replay --check
+is "a fold does the same" "$code" 0
+end_item
+
+item "a baseline that fails is over: status sends nobody to a run that is refused"
+new_project failing
+apsis baseline
+echo 'execution: {target: command, folder: '"$T"'/shared, poll_sec: 0.1, requeue: 0, command: {submit: "true", status: "true", cancel: "true"}}' >>manifest.yaml
+apsis baseline --again
+is "exit" "$code" 3
+apsis status
+unlike "status" "$out" "goes on from there"
+like "why" "$out" "stopped: it could not be measured"
+end_item
+
 item "Ctrl-C leaves no commit without a line, so the next run has nothing to say of one"
 : >"$T/calls"
 MEASURE="[sh, -c, 'echo x >>$T/calls; while [ -e $T/wait ]; do sleep 0.02; done; echo METRIC score=1']" new_project interrupted

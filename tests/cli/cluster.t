@@ -493,7 +493,7 @@ sed -i 's|pilots: 3|&, program: /opt/none/apsis|' manifest.yaml && commit progra
 : >"$FAKE/submits"
 apsis run -q --iterations 20
 is "the run stops" "$code" 3
-like "why" "$err" "stopping: the executor failed in 3 consecutive experiments; .*no pilot measures: .*/opt/none/apsis"
+like "why" "$err" "stopping: nothing could be measured in 3 consecutive experiments; .*no pilot measures: .*/opt/none/apsis"
 is "skipped" "$(values | tr ';' '\n' | grep -c '^skipped_executor_failure null')" 3
 is "few are sent" "$(($(wc -l <"$FAKE/submits") <= 20))" 1
 like "the log" "$(cat logs/apsis.log)" "a pilot ended before it measured: .*/opt/none/apsis"

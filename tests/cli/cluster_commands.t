@@ -160,6 +160,19 @@ wait "$pid"
 is "interrupted" $? 130
 wait_for "nothing goes on there" gone "apsis job $T/shared1"
 rm "$T/ssh.wait"
+mkdir "$T/loader" # as a bundle's program: the first word of what runs is another one
+printf '#!/bin/bash\n(exec -a loader "%s" "$@")\n' "$APSIS" >"$T/loader/apsis"
+chmod +x "$T/loader/apsis"
+sed -i "s|^  folder:|  program: $T/loader/apsis\n&|" manifest.yaml
+: >"$T/ssh.evaluations"
+touch "$T/ssh.wait"
+"$APSIS" run -q --iterations 1 >/dev/null 2>&1 &
+pid=$!
+wait_for "it runs" begun ssh 1
+nap 2
+rm "$T/ssh.wait"
+wait "$pid"
+is "a job that a loader runs is not lost" "$(sort "$T/ssh.evaluations" | uniq -d)" ""
 touch "$FAKE/unreachable"
 apsis run -q --iterations 1
 is "unreachable: nothing begins" "$code" 3

@@ -96,8 +96,26 @@ cluster alone "workers: 2, pilots: 1"
 killed_with alone 2 --iterations 3
 rm -rf "$SHARED"/*/*-*
 wait_for "nothing goes on there" gone "apsis job $SHARED"
-rm "$T/alone.wait"
+rm -r "$T/alone.wait" "$SHARED"/*
 wait_for "the queue is empty" idle
+end_item
+
+item "status shows what a killed run has sent, and a run in which nothing could be measured fails"
+cluster shown "workers: 2, requeue: 0"
+touch "$T/shown.wait"
+start_run --iterations 2
+wait_for "both are noted" noted 2
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+apsis status
+like "status" "$out" "in flight.*experiment 1: (queued|measuring on n[1-4]) for "
+rm "$T/shown.wait"
+apsis run -q --iterations 2
+touch "$FAKE/out_of_reach"
+apsis run -q --iterations 1
+is "exit" "$code" 3
+like "why" "$err" "stopping: nothing could be measured; once that is mended, .apsis run. goes on: "
+rm "$FAKE/out_of_reach"
 end_item
 
 item "a run that ends without measuring anything ends what a killed one has sent"

@@ -71,6 +71,7 @@ cluster skipped
 touch "$T/skipped.wait"
 start_run --iterations 1
 wait_for "it runs" begun skipped 1
+wait_for "status shows it" noted 1
 apsis skip 1 --reason slow
 is "skip" "$code" 0
 wait_for "the run ends" sh -c '! kill -0 "$0" 2>/dev/null' "$pid"
@@ -86,6 +87,7 @@ cluster piloted "pilots: 1, workers: 1"
 touch "$T/piloted.wait"
 start_run --iterations 2
 wait_for "it runs" begun piloted 1
+wait_for "status shows it" noted 1
 apsis skip 1 --reason slow
 wait_for "the next one runs" begun piloted 2
 rm "$T/piloted.wait"

@@ -35,6 +35,7 @@ asked() { [ "$(wc -l <"$FAKE/questions")" -ge "$1" ]; }
 questions() { # questions N: until the queue has been asked N times from now on; the first question may have begun before
     wait_for "the queue is asked" asked $(($(wc -l <"$FAKE/questions") + $1 + 1))
 }
+noted() { grep -q "\"experiment\":$1," logs/state.json; } # noted NUMBER: that experiment is in flight, as other commands see it
 begun() { [ "$(wc -l <"$T/$1.evaluations")" -ge "$2" ]; }
 start_run() { # start_run ARGUMENTS: apsis run in the background: $pid
     "$APSIS" run -q "$@" >"$T/run.out" 2>"$T/run.err" </dev/null &

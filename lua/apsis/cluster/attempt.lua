@@ -99,7 +99,8 @@ local function submit(self, made, slot)
     end
     if slot.skipped or tries >= TRIES or wait.now() >= until_s then return nil, slot.skipped or trouble end
     show(self, slot, "not submitted yet")
-    wait.sleep(math.min(60, self.spec.poll_sec * 2 ^ math.min(tries, 4)))
+    self.world:warn_once(trouble, trouble)
+    wait.sleep(math.min(60, self.spec.poll_sec * math.max(1, tries)))
   end
 end
 

@@ -36,7 +36,8 @@ local function fill(self)
   while #names_of(self) < spec.pilots and wait.now() >= self.due do
     slow_down(self)
     local name = describe.mark(self.owner.place) .. folder.PILOT .. describe.nonce():sub(1, 12)
-    local ok, message = self.owner.folder:write({ name = name, slots = math.ceil(spec.workers / spec.pilots) }, "pilot.json")
+    local pilot = { name = name, slots = math.ceil(spec.workers / spec.pilots) }
+    local ok, message = self.owner.folder:write(pilot, "pilot.json")
     if not ok then return nil, message end
     local one = { since = math.huge } -- no answer can have it yet
     self.mine[name] = one

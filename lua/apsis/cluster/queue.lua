@@ -27,6 +27,7 @@ local function first_line(result)
     local line = (stream.head or ""):match "[^\n]*%S[^\n]*"
     if line then return (line:gsub("%c+$", ""):gsub("%c", " "):sub(1, 300)) end
   end
+  if result.outcome == "timeout" then return ("no answer within %g s"):format(COMMAND_S) end
   return result.outcome == "exit" and "exit " .. result.code or result.outcome
 end
 

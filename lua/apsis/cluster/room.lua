@@ -120,7 +120,7 @@ function room.run(engine, options)
         world:stop(slot)
       end
     end
-    if why then ended, engine.stopping = true, engine.stopping or why end
+    if why then ended, engine.stopping = true, why end -- all experiments may have begun, which ends nothing
     return math.min(before(self) or LOOK_S, LOOK_S)
   end
 end

@@ -52,9 +52,7 @@ function Budget:used_up_text(kind)
 end
 
 -- Sums of dollars are not exact: what is missing by less than this is not missing.
-local function slack(limit)
-  return 1e-9 * limit
-end
+local function slack(limit) return 1e-9 * limit end
 
 -- nil, or the reason why nothing more may start. Tokens and dollars that are only reserved may yet be given back.
 function Budget:used_up()

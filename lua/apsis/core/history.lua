@@ -44,7 +44,7 @@ end
 -- nobody will ask for twins: they are most of a long history.
 function history.new(metric, source, of_branch)
   local self = setmetatable({
-    metric = metric, source = source, of_branch = of_branch or false, count = 0, trees = {}, tried = {},
+    metric = metric, source = source, of_branch = of_branch or false, count = 0, trees = {}, tried = {}, renewed = 0,
     kept_lines = {}, more = {}, cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = nil, asked = {},
     parents_read = 0, asked_count = 0, last_experiment = -1, run = 0,
     since_kept = 0, since_best = 0, began = 1, totals = no_totals(), run_totals = no_totals(), outcomes = {},
@@ -343,6 +343,9 @@ local function take_baseline(self, record, index, value)
   self.newest_baseline = record
   if not value and self.baseline then return end
   if self:begins_anew(record) then self.began = index end -- what is before this line is not compared any more
+  if self:measured_otherwise(record) then -- the same files may get another value now
+    self.trees, self.tried, self.renewed = self.trees and {}, {}, index
+  end
   self.gain = nil
   if is_other(self, record) then
     self.kept_lines, self.best, self.bar = {}, nil, nil
@@ -441,9 +444,7 @@ function History:each(visit, fields, first)
   return ok, message, code
 end
 
-function History:next_experiment()
-  return self.last_experiment + 1
-end
+function History:next_experiment() return self.last_experiment + 1 end
 
 -- A new run begins: since_* and the run's totals start from nothing.
 function History:begin(run)

@@ -77,14 +77,10 @@ function Journal:lines(first)
 end
 
 -- The offsets that are remembered, and how many lines are known: what resume takes.
-function Journal:known()
-  return self.marks, self.count
-end
+function Journal:known() return self.marks, self.count end
 
 -- Lets a reader continue after `count` lines, whose offsets are `marks`.
-function Journal:resume(marks, count)
-  self.marks, self.count = marks, count
-end
+function Journal:resume(marks, count) self.marks, self.count = marks, count end
 
 -- Calls visit(line, number, text) for every line in file order, from index `first` (default 1) on; fields: a set of
 -- those wanted. true | nil, message, "EJOURNAL" or the system's code. What visit returns is why the line is refused

@@ -13,9 +13,7 @@ function listed.new(spec)
 end
 
 -- Whether a journal that forgets keeps a line for good.
-function Listed:holds(index)
-  return self.leads[index] == true
-end
+function Listed:holds(index) return self.leads[index] == true end
 
 function Listed:append(line)
   local count = self.count + 1

@@ -60,24 +60,36 @@ function loop.new(spec)
   return engine
 end
 
-function Engine:view(number, now)
-  return run.view(self, number, now)
-end
+function Engine:view(number, now) return run.view(self, number, now) end
 
 local function remember(self, name, view, ...)
   local ok, message = hooks.remember(self, view, name, ...)
   if not ok then fatal(message, 2) end
 end
 
-local function fold(self, visit)
+local function begin_memory(self)
+  for _, part in ipairs { self.strategy, table.unpack(self.strategy.subs) } do part.memory = nil end
   remember(self, "init", self:view(0, 0))
+end
+
+-- A strategy that remembers values forgets them with what measured them.
+local function learn(self, record, view)
+  if self.history.renewed == self.history.count then
+    begin_memory(self)
+    view = nil
+  end
+  remember(self, "learn", view or self:view(record.experiment, record.planned or 0), record)
+end
+
+local function fold(self, visit)
+  begin_memory(self)
   local learns = self.strategy.hooks.learn ~= nil or #self.strategy.subs > 0
   local whole, judge = learns or visit, self.judge
   local folded, message, code = self.history:fold(self.journal, (whole or self.models.learns or judge)
     and function(record)
     if judge then judge:learn(record) end
     self.models:learn(record, self.history)
-    if learns then remember(self, "learn", self:view(record.experiment, record.planned or 0), record) end
+    if learns then learn(self, record) end
     if visit then visit(record) end
   end, not whole and line.folded(self.models.learns and models.fields) or nil)
   if judge then judge:folded() end
@@ -127,9 +139,7 @@ function Engine:free()
 end
 
 -- The same, within what is left of the budget.
-function Engine:may_start()
-  return self.budget:room(self:free())
-end
+function Engine:may_start() return self.budget:room(self:free()) end
 
 -- A slot enters a phase; of LOG with how it ended.
 function Engine:phase(slot, phase, outcome, reason)
@@ -165,8 +175,8 @@ local hopeless = {
     remedy = "when it works again, `apsis run` resumes" },
   unusable = { code = 4, what = "the model answered without a usable edit",
     remedy = "`apsis show ID --prompt` has what it was asked" },
-  skipped_executor_failure = { code = 3, what = "the executor failed",
-    remedy = "when it works again, `apsis run` resumes" },
+  skipped_executor_failure = { code = 3, what = "nothing could be measured",
+    remedy = "once that is mended, `apsis run` goes on" },
 }
 
 -- Ends the run if the same thing has failed too often in a row since it was started.
@@ -181,6 +191,7 @@ local function stop_if_hopeless(self, slot, record)
     most = self.world.asks_others and MAX_IN_A_ROW * math.max(1, #self.models.names) or math.huge
   end
   if outcome == "unusable" then most = MAX_UNUSABLE end
+  if outcome == "skipped_executor_failure" then most = math.min(most, self.budget.limits.iterations or most) end
   if not stop or streak.length < most then return end
   local times = streak.length > 1 and (" in %d consecutive experiments"):format(streak.length) or ""
   fatal(("stopping: %s%s; %s: %s"):format(stop.what, times, stop.remedy,
@@ -191,9 +202,7 @@ end
 local function pass_on(self, slot, record, led)
   if self.models.learns then self.models:learn(record, self.history) end
   if self.world.publish then self.world:publish(slot, record, led) end
-  if self.strategy.hooks.learn or #self.strategy.subs > 0 then
-    remember(self, "learn", slot.view or self:view(record.experiment, record.planned or 0), record)
-  end
+  if self.strategy.hooks.learn or #self.strategy.subs > 0 then learn(self, record, slot.view) end
   if self.world.progress then self.world:progress(self, record, led) end
   self.scheduler:wake(self.room)
   stop_if_hopeless(self, slot, record)

@@ -89,9 +89,7 @@ end
 
 -- ---- from text ----
 
-local function is_count(value)
-  return math.type(value) == "integer" and value >= 0
-end
+local function is_count(value) return math.type(value) == "integer" and value >= 0 end
 
 local function all(map, fits)
   if type(map) ~= "table" then return false end

@@ -252,9 +252,7 @@ local function plan_once(self)
 end
 
 -- Waits until a slot is free again (or a pause ends).
-local function wait_for_room(self)
-  self.scheduler:park(self.room)
-end
+local function wait_for_room(self) self.scheduler:park(self.room) end
 
 -- How a plan ends that another strategy than this run's made: nobody is left to judge it.
 local function of_another(self, plan)

@@ -81,6 +81,15 @@ local function branch_left(self, running)
   return self:with_repository(moved.branch, self.refs, branch.of(self.manifest, self.history.best), self.history.best)
 end
 
+-- The experiments in flight; of a loop that was killed, those that other machines measure.
+local function in_flight(last, pid)
+  local list = {}
+  for _, slot in ipairs(type(last.slots) == "table" and last.slots or {}) do
+    if pid or last.status == "waiting" or slot.where then list[#list + 1] = slot end
+  end
+  return json.array(list)
+end
+
 -- What there is to report of the loop, as JSON has it, without what only the repository knows.
 function standing.now(self)
   local history, last = self.history, self.last
@@ -91,8 +100,7 @@ function standing.now(self)
     metric = self.metric.name, direction = self.metric.direction,
     status = standing.word(self, pid), running = pid ~= nil, pid = pid or json.null, since = since or json.null,
     paused = fs.stat(self.home .. "/.apsis/pause") ~= nil, run = last.run or history.run,
-    reason = last.reason or json.null, in_flight = json.array((pid or last.status == "waiting")
-      and type(last.slots) == "table" and last.slots or {}),
+    reason = last.reason or json.null, in_flight = in_flight(last, pid),
     experiments = history.count - (history.outcomes.baseline or 0), outcomes = history.outcomes,
     best = brief(history.best), baseline = brief(history.baseline), gain = history.gain or json.null,
     current = brief(history.current), since_kept = history.since_kept, since_best = history.since_best, budget = spent,

@@ -34,7 +34,8 @@ local function ask(app)
   local numbers = {}
   for _, one in ipairs(app.view.facts.in_flight) do numbers[#numbers + 1] = ("%d"):format(one.experiment) end
   if #numbers == 0 then return app:say "nothing is in flight" end
-  app:ask(("skip which experiment (%s), and why: "):format(table.concat(numbers, ", ")), function(text)
+  local which = #numbers <= 4 and table.concat(numbers, ", ") or ("%s to %s"):format(numbers[1], numbers[#numbers])
+  app:ask(("skip which experiment (%s), and why: "):format(which), function(text)
     local number, reason = text:match "^%s*c?(%d+)%s*(.-)%s*$"
     if not number then return app:say "no number: nothing is skipped" end
     app:command(require "apsis.skip.commands.skip", { experiment = number, reason = reason })

@@ -13,7 +13,7 @@ local now = { name = "now" }
 
 local LABEL <const> = 10
 local spare <const> = { gained = true, baseline = true, taken = true } -- rows that are left out for others
-local LEAST_CURVE <const>, MOST_WORKERS <const> = 5, 8
+local LEAST_CURVE <const>, MOST_WORKERS <const>, FEWER_WORKERS <const> = 5, 8, 4 -- fewer where there is no room
 
 local function given(what) return what ~= nil and what ~= json.null and what or nil end
 
@@ -96,11 +96,24 @@ function now.title(view)
   return ("%s: %s, %s"):format(view.facts.project, view.reader.metric.name, view.reader.metric:words())
 end
 
+-- What those from an index on do: "3 measuring, 9 queued".
+local function in_short(slots, from)
+  local counts, order = {}, {}
+  for index = from, #slots do
+    local slot = slots[index]
+    local doing = progress.words(show.line(slot.phase), slot.where and show.line(slot.where, 40))
+    if not counts[doing] then order[#order + 1] = doing end
+    counts[doing] = (counts[doing] or 0) + 1
+  end
+  for index, doing in ipairs(order) do order[index] = ("%d %s"):format(counts[doing], doing) end
+  return table.concat(order, ", ")
+end
+
 local function worker_rows(view, room)
   local slots, rows = view.facts.in_flight, {}
   for index, slot in ipairs(slots) do
     if index == math.min(room, MOST_WORKERS) and #slots > index then
-      rows[index] = { { ("        and %d more experiments"):format(#slots - index + 1), "dim" } }
+      rows[index] = { { "        and more: " .. in_short(slots, index), "dim" } }
       break
     end
     rows[index] = now.worker(slot)
@@ -136,11 +149,12 @@ function now.rows(_, app, width, height)
   local rows = {}
   local function add(list) table.move(list, 1, #list, #rows + 1, rows) end
   local trust = trust_rows(view)
-  local most = math.max(3, height - #trust - math.min(#view.facts.in_flight, MOST_WORKERS) - LEAST_CURVE - 3)
-  local facts = fitting(now.facts(view), most)
+  local most = math.max(3, height - #trust - math.min(#view.facts.in_flight, FEWER_WORKERS) - LEAST_CURVE - 3)
+  local all = now.facts(view)
+  local facts = fitting(all, most)
   for place, fact in ipairs(facts) do
     if place == most and #facts > most then
-      rows[place] = labelled("  ...", ("%d more of these, which `apsis status` shows"):format(#facts - most + 1), "dim")
+      rows[place] = labelled("  ...", ("%d more of these, which `apsis status` shows"):format(#all - most + 1), "dim")
       break
     end
     rows[place] = labelled(fact[1], fact[2], fact[3])

@@ -99,7 +99,10 @@ function baseline.run(args)
   outcome, message, code = self.engine:baseline(self.world.run_number, options)
   if not outcome then
     local gone = self.world:gone()
-    if not gone then self.world:forget_baseline() end
+    if not gone then
+      self.world:forget_baseline()
+      self.world.state:save(self.engine, "stopped", message)
+    end
     self.progress_line:clear()
     self:close()
     return gone and 3 or code, gone or message
