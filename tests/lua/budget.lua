@@ -53,6 +53,16 @@ test("what a measurement on other machines may cost is the mean of those there, 
   equal(held:room(24), 2)
 end)
 
+test("an asking reserves what it needs beside what was taken, nothing else", function()
+  local held = budget.new({ usd = 5, tokens = 100 }, { run_totals = { usd = 0 } }, function() return 0 end)
+  local slot = { reserved = {} }
+  held:hold_asking(slot, { usd = 0.5, tokens = 20 })
+  equal({ held.reserved.usd, held.reserved.tokens }, { 0.5, 20 })
+  slot.cost, slot.tokens = 0.25, 10
+  held:hold_asking(slot)
+  equal({ held.reserved.usd, held.reserved.tokens }, { 0.25, 10 })
+end)
+
 test("with four workers a cap of dollars is not passed by more than the estimates' error", function()
   local world = paid(function(slot) return 300 + slot.number % 3 * 10 end, function() return 300, 0.03 end)
   local lines, ended = fake.run("return {}", { workers = 4, budget = { usd = 0.5 }, world = world })

@@ -270,6 +270,13 @@ test("a ref's lock file is respected, and cleared only when stale", inside(funct
   equal(repo:set_ref("refs/apsis/run/c1", first), true)
 end))
 
+test("refs that cannot be read are an error, not none", inside(function(repo, dir)
+  write(dir .. "/.git/packed-refs", "garbage\n")
+  local refs, message, code = repo:refs "refs/"
+  equal({ refs, code }, { nil, "EGIT" })
+  tap.matches(message, "^EGIT: refs: ")
+end))
+
 test("a lock that another git holds for a moment is waited for", inside(function(repo, dir)
   local first = head(dir)
   for _, lock in ipairs { "refs/apsis/run/c1.lock", "packed-refs.lock" } do

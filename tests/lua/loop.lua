@@ -1,6 +1,7 @@
 -- loop: how a run ends when it is interrupted, and what strategies within strategies are asked.
 local fake = require "fake"
 local fs = require "apsis.fs"
+local hold = require "apsis.core.hold"
 local json = require "apsis.json"
 local tap = require "tap"
 local wait = require "apsis.wait"
@@ -20,6 +21,11 @@ tap.test("one signal ends a run, and what its tasks hold is closed", function()
   end }
   local _, ended = fake.run("return {}", { workers = 2, world = world })
   tap.equal({ ended.interrupted, closed }, { true, 2 })
+end)
+
+tap.test("plans of which none waits for an answer are done again, all of them and in order", function()
+  local plans = { { number = 1 }, { number = 2 }, { number = 3 } }
+  tap.equal(hold.resume({ hold = {} }, plans), plans)
 end)
 
 tap.test("a line is learnt at the time it was planned, or at 0 where it has none", function()
