@@ -104,11 +104,11 @@ item "status shows what a killed run has sent, and a run in which nothing could 
 cluster shown "workers: 2, requeue: 0"
 touch "$T/shown.wait"
 start_run --iterations 2
-wait_for "both are noted" noted 2
+wait_for "both are noted" sh -c '[ "$(grep -o \"where\": logs/state.json | wc -l)" = 2 ]'
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
 apsis status
-like "status" "$out" "in flight.*experiment 1: (queued|measuring on n[1-4]) for "
+like "status" "$out" "in flight.*experiment 1: (submitting|queued|measuring on n[1-4]) for "
 rm "$T/shown.wait"
 apsis run -q --iterations 2
 touch "$FAKE/out_of_reach"

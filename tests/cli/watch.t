@@ -235,7 +235,7 @@ commit several
 apsis watch --plain
 line "the noise" "$out" '^trust, noise: none in 5 equal measurements$'
 open 80 24 "'$APSIS' watch"
-sees "how many are hidden" '^  \.\.\. +4 more of these, which `apsis status` shows$'
+sees "how many are hidden" '^  \.\.\. +5 more rows, which `apsis status` shows$'
 sees "the curve has its place" '^── 12 experiments, best so far'
 open 80 40 "'$APSIS' watch"
 sees "all where there is room" '^  \.\.\. +5 more: apsis best$'

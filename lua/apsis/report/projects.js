@@ -11,7 +11,7 @@ const lines = (text, ...small) =>
 function stateCell(row) {
   const waits = list(row.now.waiting).length, flying = row.now.of;
   return { className: "what", node: lines(word(row),
-    flying > 0 ? `${number(flying)} in flight` : row.reason !== row.status && row.reason,
+    flying > 0 && `${number(flying)} in flight`, !row.now.running && row.reason !== row.status && row.reason,
     waits > 0 && `${plural(waits, "candidate")} ${waits === 1 ? "waits" : "wait"} for approval`, row.now.problem) };
 }
 

@@ -154,7 +154,7 @@ function now.rows(_, app, width, height)
   local facts = fitting(all, most)
   for place, fact in ipairs(facts) do
     if place == most and #facts > most then
-      rows[place] = labelled("  ...", ("%d more of these, which `apsis status` shows"):format(#all - most + 1), "dim")
+      rows[place] = labelled("  ...", ("%d more rows, which `apsis status` shows"):format(#all - most + 1), "dim")
       break
     end
     rows[place] = labelled(fact[1], fact[2], fact[3])
