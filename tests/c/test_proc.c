@@ -181,7 +181,8 @@ static void test_enemies(const char *mode)
         "%s: nor do they hide from the timeout", mode);
     ok(run_shell(&result, "kill 0; sleep 7017", 0, 2000) == 0 && result.signal == SIGTERM && none_alive("7017"),
         "%s: kill 0 hits the command alone", mode);
-    ok(run_shell(&result, "read -r id _ _ _ group _ </proc/self/stat; [ $group = $id ]", 0, 2000) == 0 && result.code == 0,
+    ok(run_shell(&result, "read -r id _ _ _ group _ </proc/self/stat; [ $group = $id ]", 0, 2000) == 0 &&
+            result.code == 0,
         "%s: it leads a group of its own", mode);
     ok(run_shell(&result, "kill -TERM $PPID; sleep 0.05; echo on", 0, 2000) == 0 && result.outcome == AP_PROC_EXIT &&
             head_is(&result, "on\n"),

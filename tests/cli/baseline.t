@@ -119,7 +119,7 @@ apsis baseline --again
 is "exit" "$code" 3
 apsis status
 unlike "status" "$out" "goes on from there"
-like "why" "$out" "stopped: it could not be measured"
+like "why" "$out" "ready: it could not be measured"
 end_item
 
 item "Ctrl-C leaves no commit without a line, so the next run has nothing to say of one"

@@ -66,6 +66,48 @@ is "values" "$(values)" "baseline 0;kept 2;skipped_not_selected null;skipped_not
 wait_for "the queue is empty" idle
 end_item
 
+item "the minutes end a later stage, also of an experiment that has the value of an earlier one"
+cluster staged "workers: 2"
+sed -i 's/commands: \[{/commands: [{name: quick, run: "echo METRIC score=$(cat value.txt)", stage: 1}, {stage: 2, /' manifest.yaml
+commit staged
+apsis baseline --again --repeats 1
+touch "$T/staged.wait"
+start_run --iterations 2 --minutes 0.05
+wait_for "the run ends" over
+wait "$pid"
+like "why" "$(reasons)" "the run has ended: budget: minutes used up"
+wait_for "the queue is empty" idle
+rm "$T/staged.wait"
+end_item
+
+item "of two that are measured at the same time, of which one reaches the target, both are taken"
+cluster both "workers: 2"
+sed -i 's/direction: higher/&, target: 1/' manifest.yaml
+commit both
+apsis baseline --again --repeats 1
+: >"$T/both.evaluations"
+touch "$T/both.wait"
+start_run --iterations 2
+wait_for "both run" begun both 2
+nap 4 # then results are looked for less often
+rm "$T/both.wait"
+wait "$pid"
+unlike "values" "$(values)" "skipped"
+end_item
+
+item "after Ctrl-C nothing is in flight"
+cluster interrupted "workers: 2"
+touch "$T/interrupted.wait"
+start_run --iterations 2
+wait_for "both are noted" sh -c '[ "$(grep -o \"where\": logs/state.json | wc -l)" = 2 ]'
+kill -INT "$pid"
+wait "$pid"
+apsis status
+unlike "status" "$out" "in flight"
+wait_for "the queue is empty" idle
+rm "$T/interrupted.wait"
+end_item
+
 item "the gain is measured on nodes after the target"
 new_project gained
 printf '%s\n' 'n=$(od -An -N2 -tu2 /dev/urandom); echo "METRIC score=$(cat value.txt).$(printf %05d $n)"' >evaluate.sh

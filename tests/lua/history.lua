@@ -126,6 +126,16 @@ test("a baseline of other machines than the last one's begins anew; a digest tha
   equal(made({ machines = there, evaluator = { ["execution.target"] = "2" } }, { machines = there, evaluator = digest }), "c0002")
 end)
 
+test("files of before a baseline that was measured otherwise were not tried since; the baseline's own were", function()
+  local of = { metric = "score", direction = "higher" }
+  local function twins(last)
+    local made = fold { base(of), kept(3, { tree = "t1" }), base(last), worse(2, { tree = "t2" }) }
+    return { made:twin "t0" or "none", made:twin "t1" or "none", made:twin "t2" }
+  end
+  equal(twins(of), { "c0000", "c0001", "c0003" })
+  equal(twins { metric = "loss", direction = "higher" }, { "c0002", "none", "c0003" })
+end)
+
 test("from a baseline by another metric on, values are compared and shown under that", function()
   local of = { metric = "loss", direction = "lower" }
   local made, led = fold { base { metric = "score", direction = "higher" }, kept(3), base(of), kept(0.5), kept(0.2) }

@@ -197,6 +197,14 @@ function Evaluations:clear()
   return true
 end
 
+-- Whether a result of an experiment has come that nobody has taken yet.
+function Evaluations:has_result(number)
+  for name, one in pairs(self.flying) do
+    if one.number == number and not one.done and self.folder:has(name, "result.json") then return true end
+  end
+  return false
+end
+
 -- What the jobs that run now have cost so far, in dollars.
 function Evaluations:running_usd()
   local seconds, now = 0, wait.time()
@@ -255,7 +263,9 @@ function Evaluations:close()
     local names = self:names()
     for _, list in pairs(self.inherited or {}) do table.move(list, 1, #list, #names + 1, names) end
     cancel(self, names)
-    if self.spec.pilots then self.queue:close() end
+    local pilots_left = self.folder:pilots() -- of a killed apsis, too
+    self.scheduler:cancel(pilots_left)
+    for _, name in ipairs(pilots_left) do self.folder:remove(name) end
     if self.alone then
       for name in pairs(self.folder:jobs()) do self.folder:remove(name) end
     end

@@ -117,11 +117,4 @@ end
 -- The pilots see that a job is marked, or gone.
 function Pilots.cancel() return true end
 
-function Pilots:close()
-  for _, name in ipairs(self.owner.folder:pilots()) do self.mine[name] = self.mine[name] or {} end -- of a killed apsis
-  self.queue:cancel(names_of(self))
-  for name in pairs(self.mine) do self.owner.folder:remove(name) end
-  self.mine = {}
-end
-
 return pilots

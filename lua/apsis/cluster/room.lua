@@ -97,10 +97,11 @@ local function over(engine)
   return planner.reached(engine) or engine.halts and not budget:used_up() and engine.stopping
 end
 
--- Whether the end of a run ends an experiment: not one that has a value, and may be kept for it.
+-- Whether the end of a run ends an experiment: not one that is measured, or of which a result has come.
 local function ends(engine, slot)
   local final = engine.judge and engine.judge:is_final(slot.proposal)
-  return not (slot.held or slot.offered or slot.measurement or slot.value or final)
+  return not (slot.skipped or slot.held or slot.offered or slot.measurement or final
+    or engine.world.executor:has_result(slot.number))
 end
 
 local LOOK_S <const> = 1
@@ -111,16 +112,16 @@ function room.run(engine, options)
   local world = engine.world
   if not (world.executor and world.executor.running_usd) then return end
   if not options.answers_only then engine.scheduler:spawn(function() world.executor:begin() end) end
-  local before, ended = world.before_wait, false
+  local before, why = world.before_wait, nil
   function world:before_wait()
-    local why = not ended and over(engine)
+    why = why or over(engine) or nil
     for _, slot in pairs(why and engine.slots or {}) do
       if ends(engine, slot) then
-        slot.skipped = slot.skipped or "the run has ended: " .. why
+        slot.skipped = "the run has ended: " .. why
         world:stop(slot)
       end
     end
-    if why then ended, engine.stopping = true, why end -- all experiments may have begun, which ends nothing
+    engine.stopping = why or engine.stopping -- that all experiments have begun ends none of them
     return math.min(before(self) or LOOK_S, LOOK_S)
   end
 end

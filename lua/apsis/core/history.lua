@@ -344,7 +344,7 @@ local function take_baseline(self, record, index, value)
   if not value and self.baseline then return end
   if self:begins_anew(record) then self.began = index end -- what is before this line is not compared any more
   if self:measured_otherwise(record) then -- the same files may get another value now
-    self.trees, self.tried, self.renewed = self.trees and {}, {}, index
+    self.trees, self.tried, self.renewed = self.trees and { [record.tree or ""] = index }, {}, index
   end
   self.gain = nil
   if is_other(self, record) then

@@ -83,9 +83,9 @@ end
 
 -- The experiments in flight; of a loop that was killed, those that other machines measure.
 local function in_flight(last, pid)
-  local list = {}
+  local list, killed = {}, last.status == "running" or last.status == "paused"
   for _, slot in ipairs(type(last.slots) == "table" and last.slots or {}) do
-    if pid or last.status == "waiting" or slot.where then list[#list + 1] = slot end
+    if pid or last.status == "waiting" or killed and slot.where then list[#list + 1] = slot end
   end
   return json.array(list)
 end

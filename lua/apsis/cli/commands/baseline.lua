@@ -101,7 +101,7 @@ function baseline.run(args)
     local gone = self.world:gone()
     if not gone then
       self.world:forget_baseline()
-      self.world.state:save(self.engine, "stopped", message)
+      pcall(self.world.state.save, self.world.state, self.engine, "ready", message)
     end
     self.progress_line:clear()
     self:close()

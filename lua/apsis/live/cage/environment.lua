@@ -67,8 +67,8 @@ function environment.secret(name)
   return secrets[name] or os.getenv(name)
 end
 
-local function path_of()
-  return host.executable:match("^(.*)/[^/]*$") .. ":" .. (os.getenv "PATH" or "/usr/bin:/bin")
+local function path_of(given)
+  return host.executable:match("^(.*)/[^/]*$") .. ":" .. (given or os.getenv "PATH" or "/usr/bin:/bin")
 end
 
 -- Variables that choose git's repository. If a git hook started apsis, they name the wrong one.
@@ -167,7 +167,7 @@ function environment.base(slot, space_dir, parent_commit, own, given)
   if not given then pass(env, own and own.pass_env or {}, true) end
   for name, value in pairs(given or {}) do env[name] = value end
   env.GIT_CEILING_DIRECTORIES = space_dir:match("^(.*)/[^/]*$")
-  env.PATH = path_of()
+  env.PATH = path_of(given and given.PATH)
   env.APSIS_WORKSPACE = space_dir
   env.APSIS_EXPERIMENT = tostring(slot.number)
   env.APSIS_CANDIDATE = ("c%04d"):format(slot.number)
