@@ -139,8 +139,11 @@ refused "{target: slurn, folder: /x}" "execution.target: must be one of command,
 refused "{target: slurm, folder: /x}" "workspace.link: folders of this machine cannot be linked on the nodes" "workspace: {link: [data]}"
 end_item
 
-item "a machine behind ssh, as the page has it"
+item "a machine behind ssh, as the page has it, and what else runs there"
 commanded ssh 1
+export COLUMNS=40
+perl -e '$0 = "grep apsis job /home/"; sleep 600' &
+other=$!
 apsis baseline --repeats 1
 is "baseline" "$code" 0
 apsis run -q --iterations 3 --workers 2
@@ -179,6 +182,8 @@ is "unreachable: nothing begins" "$code" 3
 like "why" "$err" "apsis: manifest.yaml:[0-9]+: execution.command.status: ssh: connect to host gpu1 port 22: No route to host"
 end_item
 rm "$FAKE/unreachable"
+unset COLUMNS
+kill "$other"
 
 item "Kubernetes, as the page has it: a Job for each measurement, and Ctrl-C deletes it"
 commanded kubernetes 3
