@@ -75,23 +75,21 @@ static int tree_find(void)
     return count;
 }
 
-void cage_tree_signal(int signal)
+int cage_tree_signal(int signal)
 {
-    int count = tree_find();
+    int count = tree_find(), found = 0;
     for (int i = 0; i < count; i++)
-        if (all[i].ours)
+        if (all[i].ours) {
             kill(all[i].pid, signal);
+            found++;
+        }
+    return found;
 }
 
 int cage_tree_count(int most)
 {
-    int count = cage_process_count(most), found = 0;
-    if (count <= most) /* the whole machine has no more than `most` */
-        return count;
-    count = tree_find();
-    for (int i = 0; i < count; i++)
-        found += all[i].ours;
-    return found;
+    int count = cage_process_count(most);
+    return count <= most ? count : cage_tree_signal(0); /* the whole machine has no more than `most` */
 }
 
 /* Orphans become our children, so having no child means that none is left. */

@@ -70,7 +70,6 @@ static void stop(struct watch *watch, int why, int grace_ms)
         watch->next_ns = end_ns;
     if (watch->stopped == STOP_NONE)
         watch->stopped = why;
-    watch->look_ns = -1;
 }
 
 /* Does what is due by the clock, however many signals arrive: a command whose children keep ending sends a stream of

@@ -33,8 +33,9 @@ if [ -n "${BESIDE_GC-}" ]; then
     }
     git() {
         case " $* " in
-            *" add "* | *" commit "* | *" update-index "* | *" write-tree "* | *" commit-tree "* | *" merge "*)
+            *" add "* | *" commit "* | *" update-index "* | *" write-tree "* | *" commit-tree "* | *" merge "* | *" hash-object -w "[!-]*)
                 tried_again git "$@" ;;
+            *" mktree "*) cat >"$T/.tree" && tried_again sh -c 'exec git "$@" <"$0"' "$T/.tree" "$@" ;;
             *) command git "$@" ;;
         esac
     }

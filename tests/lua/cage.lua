@@ -350,6 +350,15 @@ test("what allow names and is not there is told", function()
   equal(new():missing { root .. "/elsewhere", root .. "/nowhere:rw", "~/nothing" }, { root .. "/nowhere", root .. "/home/nothing" })
 end)
 
+test("limits hold while a command is given time to end", function()
+  for _, mode in ipairs { "subreaper", way } do
+    local result = assert(process.run { timeout_s = 0.3, grace_s = 20, limits = { processes = 40 }, cage = { mode = mode, disk_reserve_mb = 1 },
+      shell = [[trap 'for i in $(seq 80); do sleep 30 & done; sleep 5; echo unharmed; exit' TERM; sleep 60 & wait]] })
+    equal(result.outcome, "timeout", mode)
+    equal(result.stdout.head, "", mode)
+  end
+end)
+
 test("the environment is an allow-list, keys are not in it but by name", function()
   local slot = { number = 3 }
   local env = environment.base(slot, root .. "/pool/one", nil, {})

@@ -1,6 +1,8 @@
 -- fs: files and folders; what a hostile tree holds (links, FIFOs, read-only and deep folders) is handled, not followed.
 local tap = require "tap"
 local fs = require "apsis.fs"
+local host = require "apsis.host"
+local process = require "apsis.process"
 local test, equal, raises = tap.test, tap.equal, tap.raises
 
 local function refused(code, value, message, got)
@@ -67,6 +69,10 @@ test("mkdir makes the parents, and is content with a directory that exists", ins
   refused("ENOTDIR", fs.mkdir(dir .. "/f/g"))
   refused("ENOENT", fs.mkdir "")
   equal(fs.mkdir "/", true)
+  local script = dir .. "/relative.lua"
+  fs.write(script, "assert(require('apsis.fs').mkdir 'd/e/f')")
+  equal(assert(process.run { argv = { host.executable, "exec", script }, cwd = dir }).code, 0)
+  equal(fs.stat(dir .. "/d/e/f").type, "directory")
   -- where a parent is refused, that is the reason, and not that it is missing then
   local value, message, code = fs.mkdir "/sys/apsis-nope/below"
   equal(value, nil)

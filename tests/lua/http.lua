@@ -141,6 +141,12 @@ tap.test("garbage instead of HTTP is an error", function()
   refused("ERECV", "/garbage: ", get "/garbage")
 end)
 
+tap.test("waiting for an answer takes no processor time", function()
+  local before = os.clock()
+  refused("ETIMEDOUT", "/silent: ", get("/silent", { timeout_s = 1 }))
+  assert(os.clock() - before < 0.5, os.clock() - before)
+end)
+
 tap.test("a server that stalls, before or in the body, times out", function()
   refused("ETIMEDOUT", "/silent: ", get("/silent", { timeout_s = 0.1 }))
   refused("ETIMEDOUT", "/stall: ", get("/stall", { timeout_s = 0.1 }))

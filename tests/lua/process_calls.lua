@@ -86,6 +86,7 @@ test("each key has its type, and a value that is out of range is refused", funct
     { { stdin_text = "x", stdin = "/dev/null" }, "stdin_text must be a string, and not be given with stdin" },
     { { limits = 5 }, "limits must be a table, not a number" }, { { limits = { cpu = 1 } }, "unknown limit 'cpu'; did you mean 'cpu_s'%?" },
     { { limits = { elephants = 1 } }, "unknown limit 'elephants'; allowed: cpu_s, memory_mb, file_mb, processes, open_files" },
+    { { shell = "true", log_ = "x" }, "unknown option 'log_'; did you mean 'log_limit_bytes'%?" }, -- as begun, though log is nearer
     { { limits = { cpu_s = "1" } }, "cpu_s must be a number" }, { { limits = { open_files = -1 } }, "open_files must be at least 0" },
     { { cage = 5 }, "cage must be a table, not a number" }, { { cage = { paths = {} } }, "cage.mode must be watched, subreaper, namespaces, "
       .. "landlock or filtered, not %?" },
