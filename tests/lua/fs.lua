@@ -237,7 +237,6 @@ test("tempdir is new, private and under TMPDIR; free_bytes is a count", function
 end)
 
 test("temporary folders are where TMPDIR is, or in /tmp; where none can be made, the reason names it", inside(function(dir)
-  local host = require "apsis.host"
   local before = os.getenv "TMPDIR"
   host.setenv("TMPDIR", dir)
   equal(assert(fs.tempdir "p-"):sub(1, #dir + 3), dir .. "/p-")
