@@ -105,21 +105,22 @@ end
 -- islands (their names), about, features }. An island may be left out, and may be said by its number. aimed: the plan
 -- has chosen it: what the answer says is only noted, as said_island, be it an island or not.
 function families.placed(answer, given, aimed)
-  local notes, islands, said = {}, given.islands, answer.island
+  local notes, refused, islands, said = {}, {}, given.islands, answer.island
   if #islands > 0 and said ~= nil then
     local island = meant(said, islands) or numbered(said, islands, given.about)
-    if not island and not aimed then return nil, refusal("island", said, islands) end
+    if not island and not aimed then refused[1] = refusal("island", said, islands) end
     notes[aimed and "said_island" or "island"] = island or said
   end
   for _, feature in ipairs(given.features) do
     if feature.values then
       local value = answer[feature.name]
       local known = meant(value, feature.values)
-      if known == nil then return nil, refusal(feature.name, value, feature.values) end
+      if known == nil then refused[#refused + 1] = refusal(feature.name, value, feature.values) end
       notes.named = notes.named or {}
       notes.named[feature.name] = known
     end
   end
+  if refused[1] then return nil, table.concat(refused, "; ") end
   return notes
 end
 
