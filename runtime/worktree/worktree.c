@@ -287,11 +287,10 @@ static int stream_once(git_oid *out, git_odb *odb, int fd, int64_t size)
     ssize_t count = 0;
     off_t at = 0;
     int result = ap_gitlib.odb_open_wstream(&stream, odb, (git_object_size_t)size, GIT_OBJECT_BLOB);
-    while (result == 0 && ((count = pread(fd, bytes, sizeof bytes, at)) > 0 || (count < 0 && errno == EINTR)))
-        if (count > 0) {
-            result = ap_gitlib.odb_stream_write(stream, bytes, (size_t)count);
-            at += count;
-        }
+    while (result == 0 && (count = pread(fd, bytes, sizeof bytes, at)) > 0) {
+        result = ap_gitlib.odb_stream_write(stream, bytes, (size_t)count);
+        at += count;
+    }
     if (result == 0)
         result = count < 0 ? -1 : ap_gitlib.odb_stream_finalize_write(out, stream);
     ap_gitlib.odb_stream_free(stream);

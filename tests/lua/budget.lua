@@ -372,6 +372,9 @@ test("one more verification on other machines raises what is held to what they c
   slot.machines.usd = 3
   held:measured(slot)
   equal({ slot.reserved.usd, slot.measurements }, { 3.25, 2 })
+  slot = { reserved = {}, machines = { usd = 0.5 } }
+  held:measured(slot)
+  equal(slot.reserved.usd, 0.5)
 end)
 
 test("what a slot held is given back once", function()

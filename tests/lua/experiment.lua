@@ -88,6 +88,9 @@ test("what answers took is added up, and the world hears of it if it is more", f
   world.answers = function() return { edits = { x = 1 }, tokens = 0, cost = 0 } end
   line = one("", { world = world })
   equal({ line.tokens, line.cost, told }, { 0, 0, {} })
+  world.answers = function() return { edits = { x = 1 }, cost = 0 } end
+  one("", { world = world })
+  equal(told, {})
   world.answers = function() return { edits = { x = 1 }, cost = 0.5 } end
   one("", { world = world })
   equal(told, { { nil, 0.5, 1 } })

@@ -189,6 +189,7 @@ test("copy_tree copies regular files and their modes, and counts what it leaves 
   equal(fs.stat(to .. "/g\xFF").mode, 448)
   equal(fs.list(to), { "a", "g\xFF" })
   refused("ENOENT", fs.copy_tree(dir .. "/none", to))
+  assert(select(3, fs.copy_tree(from, "/sys/apsis-nope/to")) ~= "ENOENT", "the reason is that of making the folder")
   equal(descriptors(), before)
 end))
 

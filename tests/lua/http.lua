@@ -333,6 +333,14 @@ tap.test("closing, collecting or forgetting an unfinished request drops its conn
   wait.task(nil)
   assert(coroutine.close(co))
   tap.raises("closed", yielded.wait, yielded)
+  co = coroutine.create(function()
+    local silent <close> = assert(http.start { url = base .. "/silent" })
+    silent:wait()
+  end)
+  wait.task(co)
+  for _ = 1, 3 do tap.equal(select("#", assert(coroutine.resume(co))), 2) end -- too soon: it yields its handle again
+  wait.task(nil)
+  assert(coroutine.close(co))
 end)
 
 tap.test("no descriptor is left open", function()

@@ -192,9 +192,18 @@ tap.test("nothing that a command starts survives it", function()
   end
 end)
 
+tap.test("what could not be started leaves no descriptor", function()
+  local before = #assert(fs.list "/proc/self/fd")
+  for _ = 1, 20 do
+    tap.equal(process.run { shell = "true", log = dir .. "/begun", stdout_file = dir .. "/none/out" }, nil)
+  end
+  tap.equal(#assert(fs.list "/proc/self/fd"), before)
+end)
+
 tap.test("kill asks it to end and gives it time; without any it is not asked", function()
   local marked = dir .. "/trapped"
-  for grace, output in pairs { [0] = "", [20] = "asked\n" } do
+  for _, case in ipairs { { "", 0 }, { "asked\n", 20 }, { "asked\n", nil } } do
+    local output, grace = case[1], case[2]
     local handle <close> = assert(process.start { shell = ("trap 'echo asked; exit' TERM; : >%s; sleep %s & wait")
       :format(marked, seconds(2)) })
     while not fs.stat(marked) and not handle:result() do wait.any({ handle }, 0.005) end

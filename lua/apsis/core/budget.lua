@@ -163,14 +163,17 @@ local function taken(slot, kind)
   return (slot[name] or 0) + (slot.under_way and slot.under_way[name] or 0) + machines
 end
 
+-- Reserves for a slot no less than it has taken.
+local function cover(self, slot, kind)
+  if self.limits[kind] then self:hold(slot, kind, math.max(slot.reserved[kind] or 0, taken(slot, kind))) end
+end
+
 -- Adds to what is under way in a slot (less if negative), raises what is reserved for it to that, and lets the world
 -- note it.
 function Budget:account(world, slot, tokens, usd)
   local before = slot.under_way or { tokens = 0, cost = 0 }
   slot.under_way = { tokens = math.max(0, before.tokens + tokens), cost = math.max(0, before.cost + usd) }
-  for _, kind in ipairs(estimates) do
-    if self.limits[kind] then self:hold(slot, kind, math.max(slot.reserved[kind] or 0, taken(slot, kind))) end
-  end
+  for _, kind in ipairs(estimates) do cover(self, slot, kind) end
   if world.spent then world:spent(slot) end
 end
 
@@ -197,9 +200,7 @@ function Budget:measured(slot)
   if self.limits.measurements and slot.measurements > (slot.reserved.measurements or 0) then
     self:hold(slot, "measurements", slot.measurements)
   end
-  if self.limits.usd and slot.machines then
-    self:hold(slot, "usd", math.max(slot.reserved.usd or 0, taken(slot, "usd")))
-  end
+  if slot.machines then cover(self, slot, "usd") end
 end
 
 -- Why what is left does not cover this many more verifications; nil if it does.
