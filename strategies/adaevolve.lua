@@ -73,16 +73,15 @@ local function end_iteration(run, number)
 end
 
 function adaevolve.learn(run, line)
-  if line.outcome == "baseline" then adaevolve.init(run) end
   local memory, notes, value = run.memory, line.notes or none, line.value
   if asking.heard(memory.asked, line) then memory.uses = {} end
   if notes.idea then memory.uses[notes.idea] = (memory.uses[notes.idea] or 0) + 1 end
-  if line.outcome == "baseline" and value then
+  if value and not memory.held.islands[1] then
     for _ = 1, run.options.islands do new_island(memory) end
     memory.held:enter(1, line)
     memory.adapted:record(1, run.metric:gain(value, 0))
     for number = 2, run.options.islands do receive(run, number, line) end
-  elseif value and memory.held.islands[1] then
+  elseif value then
     local island = memory.held.islands[notes.island] and notes.island or 1
     memory.held:enter(island, line)
     memory.adapted:record(island, run.metric:gain(value, 0))

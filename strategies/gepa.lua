@@ -45,7 +45,6 @@ local function by_item(run, candidate)
 end
 
 function gepa.learn(run, line)
-  if line.outcome == "baseline" then gepa.init(run) end
   local memory, notes, parents, turn = run.memory, line.notes or none, line.parents or {}, 0
   if notes.turn and memory.turn[parents[1]] then memory.turn[parents[1]] = notes.turn end
   for _, mark in ipairs(notes.merge or none) do memory.tried[mark] = true end

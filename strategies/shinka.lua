@@ -53,7 +53,6 @@ local function enter(memory, line, island)
 end
 
 function shinka.learn(run, line)
-  if line.outcome == "baseline" then shinka.init(run) end
   local memory, notes, value = run.memory, line.notes or none, line.value
   local island, kind, answer = notes.island or 1, asking.heard(memory.asked, line)
   if kind == "instructions" and answer then memory.pool:add(answer) end

@@ -39,7 +39,9 @@ function asking.due(self, run, words)
   for _, kind in ipairs { "ideas", "instructions" } do
     local every, shown = self.every[kind] or 0, {}
     if every > 0 and self.since[kind] >= every then
-      for index, record in ipairs(run.recent(10)) do shown[index] = "- " .. prompt.facts(run, record) end
+      for _, record in ipairs(run.recent(10)) do
+        if record.outcome ~= "asked" then shown[#shown + 1] = "- " .. prompt.facts(run, record) end
+      end
       local content = ("# %s\n\n%s\n\n%s\n\nThe newest attempts:\n\n%s\n\n%s"):format(run.project.name,
         run.project.program or "", prompt.metric(run), table.concat(shown, "\n"), words[kind])
       return { ask = { { role = "user", content = content } }, notes = { ask = kind } }

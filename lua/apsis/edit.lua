@@ -202,8 +202,6 @@ function Parse:lone_fence(loose, answer, start)
     or "it has no SEARCH/REPLACE block and no file in a fence; it begins " .. editline.quote(first)), "ENOEDIT"
 end
 
-local REGION_REMEDY = "Answer with blocks that change only lines between the markers, or with the whole file"
-
 -- The texts that changed, by path; nil, message, code.
 function Parse:results()
   local edits = {}
@@ -215,7 +213,9 @@ function Parse:results()
     local old, new = self.files[path], edits[path]
     if new then
       local text, message = evolve_block.restored(old, new)
-      if not text then return nil, ("%s: %s. %s"):format(path, message, REGION_REMEDY), "EREGION" end
+      if not text then
+        return nil, ("%s: %s: give a whole file with the rest as it is"):format(path, message), "EREGION"
+      end
       edits[path] = text ~= old and text or nil
     end
   end

@@ -70,7 +70,7 @@
 ---@field seed integer
 ---@field tie_breaker "changed_loc"|"none"
 ---@field get fun(id: string): apsis.Candidate? also run:get(id)
----@field recent fun(n: integer): apsis.Candidate[] the newest n, newest first
+---@field recent fun(n: integer): apsis.Candidate[] the newest n, newest first; none from before another evaluator or metric measures
 ---The experiments that began from a candidate (or its id), in the journal's order, with their outcomes, failures too;
 ---{} if there are none yet. What is in flight is in `pending`.
 ---@field children fun(of: apsis.Candidate|string): apsis.Candidate[] also run:children(id)

@@ -111,6 +111,78 @@ apsis replay --check
 is "a fold does the same" "$code" 0
 end_item
 
+# another_evaluator FACTOR: the project is measured by one that says so many times as much.
+another_evaluator() {
+    sed -i "s/^echo .*/echo \"METRIC score=\$((\$(cat value.txt) * $1))\"/" evaluate.sh
+    commit "times $1"
+    apsis baseline --again
+}
+
+item "what was planned before something else measured ends: its evaluator came from there"
+new_project flight
+printf 'while [ -e %s ]; do sleep 0.02; done\necho "METRIC score=$(cat value.txt)"\n' "$T/flight.wait" >evaluate.sh
+commit flight
+apsis baseline
+apsis run -q --iterations 1
+touch "$T/flight.wait"
+"$APSIS" run -q --iterations 1 >/dev/null 2>&1 &
+pid=$!
+measuring() { "$APSIS" status | grep -q measuring; }
+wait_for "it measures" measuring
+kill -INT "$pid"
+wait "$pid"
+rm "$T/flight.wait"
+another_evaluator 1000
+apsis run -q --iterations 1
+is "the one in flight" "$(field 2 outcome): $(field 2 rollback_reason)" \
+    "skipped_not_selected: planned before c0003, when something else measured"
+is "the next" "$(field 4 parents) $(field 4 outcome) $(field 4 primary_metric)" '["c0003"] kept 4000'
+apsis replay --check
+is "a fold does the same" "$code" 0
+end_item
+
+item "a candidate of before is no parent, and run.recent has none"
+cat >mine.lua <<'END'
+return {
+  plan = function(run)
+    local all = run.recent(50)
+    table.sort(all, function(a, b) return (a.value or 0) > (b.value or 0) end)
+    return { parents = { run.options.old and "c0001" or all[1].id } }
+  end,
+  options = { old = false },
+}
+END
+sed -i 's/^strategy:.*/strategy: mine.lua/' manifest.yaml
+another_evaluator 2
+apsis run -q --iterations 1
+is "recent" "$(field 6 parents)" '["c0005"]'
+sed -i 's/^strategy:.*/strategy: {use: mine.lua, options: {old: true}}/' manifest.yaml
+apsis run -q --iterations 1
+like "named all the same" "$(field 7 rollback_reason)" "parents\[1\]: c0001 was measured otherwise than c0005"
+end_item
+
+item "what waits for approval, or for an answer from outside, has no value under another measure"
+EXTRA="approval: {ask_above: 0.05}" new_project asked
+echo 10 >value.txt
+echo 'return function(proposal) return { ["value.txt"] = 20 + proposal.experiment .. "\n" } end' >propose.lua
+commit ten
+apsis baseline
+apsis run -q --iterations 1
+another_evaluator 3
+apsis approve
+unlike "no gain is shown" "$out" "gain:"
+like "why" "$out" "measured again .c0002. while it waited"
+apsis approve c0001
+is "its line" "$(field 1 outcome) $(field 1 primary_metric)" "skipped_not_selected null"
+PROVIDER='' EXTRA='' new_project outside
+apsis baseline
+apsis next >/dev/null
+another_evaluator 3
+echo 7 >value.txt
+apsis submit
+is "what was planned before" "$(grep -c '"experiment":1,.*skipped_not_selected.*planned before' logs/results.jsonl)" 1
+end_item
+
 item "a baseline that fails is over: status sends nobody to a run that is refused"
 new_project failing
 apsis baseline

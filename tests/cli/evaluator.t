@@ -83,6 +83,17 @@ sed -i 's/{path: evaluate.sh, mode: hidden}/{path: evaluate.sh, mode: writable}/
 refused 'files'
 end_item
 
+item "which metric a stage's threshold is of"
+measured threshold
+sed -i "s/^  commands:.*/  commands: [{run: 'sh evaluate.sh rules.txt', threshold: 0, threshold_of: score}, {run: 'sh evaluate.sh', stage: 2}]/" manifest.yaml
+commit "a stage" && apsis baseline --again -q
+sed -i 's/, threshold_of: score//' manifest.yaml
+commit "of the metric"
+before=3
+refused 'threshold_of'
+before=
+end_item
+
 item "a hidden file that git ignores"
 new_project ignored
 echo secret.txt >>.gitignore

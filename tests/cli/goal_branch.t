@@ -190,4 +190,29 @@ is "their file" "$(tip other.txt)" colleague
 is "the change" "$(tip value.txt)" 20
 end_item
 
+item "another evaluator, merged from main, is another measure: a strategy begins anew"
+MEASURE='sh bench.sh' goals measured
+echo "$measure" >bench.sh
+cat >remember.lua <<'END'
+return {
+  init = function(run) run.memory.seen = 0 end,
+  learn = function(run) run.memory.seen = run.memory.seen + 1 end,
+  plan = function(run)
+    run.log("seen", run.memory.seen, #run.recent(9))
+    return { parents = { run.best.id } }
+  end,
+}
+END
+sed -i 's/^schedule:.*/&\nstrategy: remember.lua/' .autoloop/programs/rise.md
+commit bench
+for _ in 1 2; do apsis tick --quiet --program rise; done
+echo x >another.txt && commit "nothing that measures"
+apsis tick --quiet --program rise
+seen() { grep -o 'seen .*' $home/logs/apsis.log | tail -1; }
+is "merged, and measured in the same way" "$(outcomes) $(seen)" "baseline kept kept baseline kept  seen 4 4"
+echo 'echo "METRIC rise=$(($(head -1 value.txt) * 1000))"' >bench.sh && commit "another bench"
+apsis tick --quiet --program rise
+is "measured otherwise" "$(seen)" "seen 1 1"
+end_item
+
 finish

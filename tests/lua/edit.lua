@@ -341,7 +341,7 @@ test("a change outside an EVOLVE-BLOCK region is refused, inside it is taken", f
     outside = { block("return x\n", "return 9\n"), files, "EREGION", "a.lua: line 5, `return x`, became `return 9`; only what is between" },
     marker = { block("-- EVOLVE-BLOCK-END\n", ""), files, "EREGION", "line 4.*stay as they are" },
     ["the inside alone as a whole file"] = { "```lua\nlocal x = 7\n```\n", files, "EREGION",
-      "line 1, `%-%- head`.*or with the whole file" },
+      "line 1, `%-%- head`.*give a whole file with the rest as it is" },
   }
 end)
 

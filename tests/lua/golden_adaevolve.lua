@@ -67,6 +67,7 @@ test("the strategy's hooks come to the same island from the journal's lines", fu
     local run = { metric = metric, memory = {}, models = {}, pending = {}, options = {}, experiment = state[3] + 1 }
     for name, value in pairs(adaevolve.options) do run.options[name] = value end
     run.options.islands, run.options.migration_interval, run.options.spawn_cooldown = state[1], 0, 0
+    adaevolve.hooks.init(run)
     local lines = {}
     for island, score in (state[13] and state[2] or ""):gmatch "(%d+),([^,]+),e" do
       lines[#lines + 1] = { id = "m" .. #lines, experiment = #lines, value = tonumber(score), parents = {},

@@ -42,6 +42,7 @@ local function folded(state)
   local run = { metric = metric, memory = {}, models = {}, pending = {}, baseline = { id = id(0), value = state[3] },
     options = { archive_size = state[1], islands = state[2], novelty = 0, recommendations = 0, prompts = 0, diff = 1,
       full = 0, cross = 0 } }
+  shinka.init(run)
   shinka.learn(run, { id = id(0), outcome = "baseline", value = state[3], kept = true })
   for number, program in ipairs(rows(state[4])) do
     local value = program[3] or nil

@@ -209,7 +209,7 @@ test("a candidate is found by its exact id, and has a commit or the outcome that
   end
   equal({ made:get("c0001").experiment, made:get "c0002", made:get "c0004" }, { 1 })
   equal({ made:has "c0001", made:has "c0001", made:has "c0002" }, { true, true })
-  equal({ made:has "c0003" }, { false, "skipped_no_change" })
+  equal({ made:has "c0003" }, { false, "has no commit (skipped_no_change)" })
   equal({ made:at(0), made:at(6), made:at(-1) }, {})
   equal({ made:at(1).id, made:at(5).outcome, made:line_of(0), made:line_of(4), made:line_of(5), made:line_of(-1) },
     { "c0000", "asked", 1, 5 })

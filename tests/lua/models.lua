@@ -177,7 +177,7 @@ test("a gain counts by the median of all gains so far", function()
   local made = models.new({ { name = "a" }, { name = "b" } }, "ucb", direction.new { direction = "lower" })
   local learned, sizes, rng = nil, {}, random.stream "gains"
   made.arms = { by_name = { a = {}, b = {} }, learn = function(_, ...) learned = table.pack(...) end }
-  local history = { value_of = function(_, id) return id == "c0001" and 10 or nil end }
+  local history = { value_of = function(_, id) return id == "c0001" and 10 or nil end, renewed = 0, count = 1 }
   for turn = 1, 60 do
     local value = rng:integer(0, 40)
     sizes[turn] = math.abs(10 - value)
@@ -213,6 +213,11 @@ test("a gain counts by the median of all gains so far", function()
   made.arms.learn = function(_, name, reward) all[#all + 1] = { name, reward } end
   made:learn({ outcome = "kept", model = "a", proposal = { model = "b" }, primary_metric = 3 }, history)
   equal(all, { { "b" }, { "a", 0.5 } })
+  made:learn({ outcome = "baseline" }, history)
+  assert(made.low[1], "the same measure: nothing is forgotten")
+  local arms = made.arms
+  made:learn({ outcome = "baseline" }, { renewed = 7, count = 7 })
+  equal({ #made.low, #made.high, made.arms == arms }, { 0, 0, false })
 end)
 
 tap.done()

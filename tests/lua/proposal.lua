@@ -6,7 +6,7 @@ local test, equal, matches = tap.test, tap.equal, tap.matches
 local best = { id = "c0007", candidate = "c0007" }
 local history = { asked = {}, best = best }
 function history.has(_, id)
-  if id == "c0003" then return false, "skipped_no_change" end
+  if id == "c0003" then return false, "has no commit (skipped_no_change)" end
   if id == "c0001" or id == "c0002" then return true end
 end
 

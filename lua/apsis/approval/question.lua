@@ -1,6 +1,7 @@
 -- question: what a person needs to know of a candidate that waits for approval: value, gain, and what it changes.
 local clock = require "apsis.core.clock"
 local direction = require "apsis.direction"
+local hold = require "apsis.core.hold"
 local json = require "apsis.json"
 local show = require "apsis.cli.table"
 
@@ -22,9 +23,10 @@ function question.facts(reader, list, repo)
   local facts, history = {}, reader.history
   for index, one in ipairs(list) do
     local fields, best = one.line, history.best
-    local parent = history:get((fields.parents or {})[1])
+    local parent, overtaken = history:get((fields.parents or {})[1]), hold.overtaken(history, one)
+    if overtaken then best = nil end
     facts[index] = { candidate = fields.candidate, value = fields.primary_metric or json.null,
-      delta = reader.metric:delta(fields.primary_metric, history.bar) or json.null,
+      delta = best and reader.metric:delta(fields.primary_metric, history.bar) or json.null, overtaken = overtaken,
       best = best and best.id or json.null,
       share = best and direction.percent_text(fields.primary_metric, history.bar) or json.null,
       since = clock.iso(one.since), parent = parent and parent.id or json.null, commit = fields.commit,
@@ -52,6 +54,7 @@ function question.print(reader, fact, at)
       reader.metric:words()) },
     { "gain", delta and ("%s against the best, %s%s"):format(given(fact.share) or direction.delta_text(delta),
       fact.best, reader.metric:better(fact.value, reader.history.bar) and "" or ": no longer better") },
+    { "not kept", fact.overtaken },
     { "change", fact.title and show.line(fact.title, 200) },
     { "because", fact.reason and show.line(fact.reason, 200) },
     { "files", changes_text(fact.changes) },

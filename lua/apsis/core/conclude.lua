@@ -88,8 +88,8 @@ function conclude.answered(engine, slot)
   local outcome, reason = answer.outcome, answer.reason
   slot.approval, slot.run = answer.noted, slot.held.run
   slot.started = now - (slot.held.since - slot.held.started) -- waiting is no work
-  local overtaken = outcome == "kept" and hold.overtaken(engine, slot)
-  if overtaken then outcome, reason = "skipped_not_selected", overtaken end
+  local overtaken = outcome == "kept" and hold.overtaken(engine.history, slot.held)
+  if overtaken then outcome, reason, slot.held.line.primary_metric = "skipped_not_selected", overtaken, nil end
   if outcome == "kept" and hold.passed_by(engine, slot) then conclude_one(engine, slot)
   else
     engine:phase(slot, "LOG", outcome, reason)

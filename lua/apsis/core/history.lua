@@ -159,12 +159,13 @@ end
 
 local ASKED = 4096
 
--- Whether an id is that of a candidate with a commit; false and its outcome, or nil if there is none of that name.
+-- Whether an id is that of a candidate to go on from; false and why not, or nil if there is none of that name.
 function History:has(id)
   if self.asked[id] then return true end
   local record = self:get(id)
   if not record then return nil end
-  if not record.commit then return false, record.outcome end
+  if not record.commit then return false, ("has no commit (%s)"):format(record.outcome) end
+  if line_of(self, id) < self.renewed then return false, "was measured otherwise than " .. self.baseline.id end
   if self.asked_count == ASKED then self.asked, self.asked_count = {}, 0 end
   self.asked[id], self.asked_count = true, self.asked_count + 1
   return true
@@ -345,6 +346,7 @@ local function take_baseline(self, record, index, value)
   if self:begins_anew(record) then self.began = index end -- what is before this line is not compared any more
   if self:measured_otherwise(record) then -- the same files may get another value now
     self.trees, self.tried, self.renewed = self.trees and { [record.tree or ""] = index }, {}, index
+    self.asked, self.asked_count = {}, 0
   end
   self.gain = nil
   if is_other(self, record) then

@@ -79,9 +79,8 @@ function hold.any(engine)
 end
 
 -- Why a candidate cannot be compared any more: what is before a new baseline does not count.
-function hold.overtaken(engine, slot)
-  local history = engine.history
-  if history.began <= slot.held.count then return nil end
+function hold.overtaken(history, held)
+  if history.began <= held.count then return nil end
   return ("the project was measured again (%s) while it waited, and what is before that is not compared any more")
     :format(history.baseline.id)
 end

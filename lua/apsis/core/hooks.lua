@@ -27,7 +27,7 @@ local function for_author(text)
   for frame in frames:gmatch("[^\n]+") do
     if not is_own(frame) then kept[#kept + 1] = frame end
   end
-  if #kept == 0 then return message end
+  if #kept == 0 or not message:find ":%d+: " then return message end -- error(message, 0): for users
   return message .. "\nstack traceback:\n" .. table.concat(kept, "\n")
 end
 

@@ -20,8 +20,9 @@ function models.new(list, choice, metric)
   for index, model in ipairs(list or {}) do
     names[index], weights[index] = model.name, model.weight or 1
   end
+  local given = { names = names, weights = weights, choice = choice }
   return setmetatable({ names = names, metric = metric, learns = choice == "ucb" and #names > 1, low = {}, high = {},
-    arms = #names > 0 and bandit.new { names = names, weights = weights, choice = choice } or nil }, Models)
+    given = given, arms = #names > 0 and bandit.new(given) or nil }, Models)
 end
 
 -- A binary heap as a list of numbers: sign 1 has the smallest on top, -1 the largest.
@@ -67,10 +68,13 @@ end
 
 local says_nothing = { baseline = true, measured = true, asked = true, skipped_strategy_error = true }
 
--- Folds in a line that history has just added. If one model was asked first and another one answered, the first
--- one failed.
+-- Folds in a line that history has just added. If one model was asked and another one answered, the first has failed.
 function Models:learn(line, history)
-  if not self.learns or says_nothing[line.outcome] then return end
+  if not self.learns then return end
+  if line.outcome == "baseline" and history.renewed == history.count then
+    self.low, self.high, self.arms = {}, {}, bandit.new(self.given)
+  end
+  if says_nothing[line.outcome] then return end
   local proposal = rawget(line, "proposal")
   if proposal and proposal.edits then return end -- no model was asked
   local asked, answered = proposal and proposal.model, rawget(line, "model")

@@ -254,16 +254,19 @@ end
 -- Waits until a slot is free again (or a pause ends).
 local function wait_for_room(self) self.scheduler:park(self.room) end
 
--- How a plan ends that another strategy than this run's made: nobody is left to judge it.
-local function of_another(self, plan)
-  local name = self.strategy.name
-  if not plan.strategy or plan.strategy == name then return nil end
-  return { outcome = "skipped_not_selected", reason = ("planned by %s, and this run's strategy is %s"):format(
-    plan.strategy, name) }
+-- How a plan ends whose time has passed: something else measures now, or nobody is left to judge it as another strategy
+-- than this run's made it. nil for the others.
+local function overtaken(self, plan)
+  local name, history = self.strategy.name, self.history
+  local reason = history.renewed > 0 and plan.number < history:at(history.renewed).experiment
+      and ("planned before %s, when something else measured"):format(history.baseline.id)
+    or not plan.handed and plan.strategy and plan.strategy ~= name
+      and ("planned by %s, and this run's strategy is %s"):format(plan.strategy, name)
+  return reason and { outcome = "skipped_not_selected", reason = reason }
 end
 
 local function resume(self, slot)
-  if slot.offered and self.intake then put_aside(self, slot) else start(self, slot) end
+  if slot.offered and self.intake and not slot.ended then put_aside(self, slot) else start(self, slot) end
 end
 
 -- Starts again, in order, what had a proposal and no line when the last process ended. A group starts when it is whole.
@@ -275,12 +278,12 @@ local function redo(self, unfinished)
     plan.handed, plan.proposal.handed, plan.proposal.experiment = plan.proposal.handed, nil, nil
     local k, trajectory = plan.proposal.k, plan.proposal.trajectory
     best_of.undo(plan.proposal)
-    local proposal, wrong = proposals.check(plan.proposal, self.history)
+    local ended, proposal, wrong = overtaken(self, plan), plan.proposal, nil
+    if not ended then proposal, wrong = proposals.check(proposal, self.history) end
     if proposal and plan.answered then proposal.k, proposal.trajectory = k, trajectory
     elseif proposal and not plan.handed then best_of.limit(self, { proposal }) end
-    plan.ended = not proposal and { outcome = "skipped_strategy_error",
-      reason = "the saved proposal cannot be done again: " .. wrong } or not plan.handed and of_another(self, plan)
-      or nil
+    plan.ended = ended or not proposal and { outcome = "skipped_strategy_error",
+      reason = "the saved proposal cannot be done again: " .. wrong } or nil
     plan.proposal = proposal or { operator = plan.proposal.operator, parents = { self.history.best.id } }
     local shape = plan.group and plan.group.size > 1 and plan.group or nil
     if not shape then

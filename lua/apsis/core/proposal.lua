@@ -1,5 +1,6 @@
 -- proposal: what plan may return, checked; its plain form for disk and journal, and back. Knows no world.
 local json = require "apsis.json"
+local suggest = require "apsis.suggest"
 
 local proposal = {}
 
@@ -12,8 +13,6 @@ local kinds = {
 local forms = { diff = true, rewrite = true, either = true } -- how a model is asked to answer
 local MOST_ANSWERS = 64 -- side by side, of one proposal
 
-local suggest = require "apsis.suggest"
-
 local function key_names()
   local names = {}
   for name in pairs(kinds) do names[#names + 1] = name end
@@ -21,20 +20,15 @@ local function key_names()
   return names
 end
 
-local function id_of(what)
-  if type(what) == "table" then return what.id end
-  return what
-end
-
 -- The id of what a proposal names, a candidate or an id; nil and why it may not be named.
 local function named(what, index, field, history)
-  local id = type(what) == "string" and what or id_of(what)
+  local id = type(what) == "table" and what.id or what
   if what == history.best then return id end
-  local has, outcome
-  if type(id) == "string" then has, outcome = history:has(id) end
+  local has, why
+  if type(id) == "string" then has, why = history:has(id) end
   if has then return id end
   if has == nil then return nil, ("%s[%d] is no candidate: %s"):format(field, index, tostring(id or what)) end
-  return nil, ("%s[%d]: %s has no commit (%s)"):format(field, index, id, outcome)
+  return nil, ("%s[%d]: %s %s"):format(field, index, id, why)
 end
 
 local function check_ids(list, field, history)

@@ -97,10 +97,10 @@ getters.children = method(function(engine, _, id)
   return engine.history:children(id)
 end)
 
--- The newest n records, newest first.
+-- The newest n records since what measures has changed, newest first.
 getters.recent = method(function(engine, _, count)
   local list, history = {}, engine.history
-  for index = history.count, math.max(1, history.count - (count or 10) + 1), -1 do
+  for index = history.count, math.max(1, history.renewed, history.count - (count or 10) + 1), -1 do
     list[#list + 1] = history:at(index)
   end
   return list

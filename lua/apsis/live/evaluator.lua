@@ -39,7 +39,11 @@ local function settings_of(manifest)
     end
   end
   if verification.warmup == 0 then verification.warmup = nil end -- as if it were not there
-  local found = { verification = verification, metric = part(manifest.metric, of_metric) }
+  local found = { verification = verification, metric = part(manifest.metric, of_metric),
+    threshold_of = json.array() } -- apart from verification, whose older digests lack it
+  for index, one in ipairs(manifest.verification.commands or {}) do
+    found.threshold_of[index] = one.threshold_of or false
+  end
   for _, measures in rooms.each "measures" do
     for key, value in pairs(measures(manifest) or {}) do found[key] = value end
   end
@@ -160,13 +164,13 @@ local FILE <const> = "file " -- before the name of a file beside the commit
 local TARGET <const> = "execution.target" -- a room's key: of other machines only
 
 -- What a world measures by: { verification, metric, files, a room's key, "file PATH" = hex digits; apart: as given, or
--- as now }. A project with a branch of its own has the files of that branch, whose baselines follow it.
+-- as now }.
 function evaluator.digest(world, apart)
   local found = { apart = apart or apart_of(world.manifest) }
   for key, value in pairs(settings_of(world.manifest)) do
     found[key] = sha256.hex(json.encode(value, { sorted = true }))
   end
-  if not world.manifest.own_branch then found.files = sha256.hex(committed(world, found.apart)) end
+  found.files = sha256.hex(committed(world, found.apart))
   for name, path in pairs(beside(world)) do found[FILE .. name] = digest_of_file(path) end
   return found
 end
@@ -189,6 +193,7 @@ function evaluator.changed(world, baseline)
   local before, parts = baseline.evaluator, {}
   if not before then return nil end
   local now = evaluator.digest(world, before.apart)
+  if world.manifest.own_branch then now.files = nil end -- the baselines of that branch follow its files
   for key, digest in pairs(before) do
     local name = key:sub(1, #FILE) == FILE and key:sub(#FILE + 1)
     if name then now[key] = digest_of_file(name:sub(1, 1) == "/" and name or world.dir .. "/" .. name) end

@@ -3,6 +3,7 @@
 -- line is written. A file counts if its plan is still there and its line is not. Called by world, rooms and commands.
 local direction = require "apsis.direction"
 local fs = require "apsis.fs"
+local hold = require "apsis.core.hold"
 local json = require "apsis.json"
 local kind = require "apsis.core.kind"
 local line = require "apsis.core.line"
@@ -47,6 +48,7 @@ end
 -- The gain of what waits over the best of a reader: "+18 %", "-2 %, no longer better"; nil if there is none.
 function held.gain_text(reader, one)
   local value, bar = one.line.primary_metric, reader.history.bar
+  if hold.overtaken(reader.history, one) then return nil end
   local share = direction.percent_text(value, bar)
   return share and share .. (reader.metric:better(value, bar) and "" or ", no longer better")
 end
