@@ -166,6 +166,14 @@ test("a guarded call gives what its body gives, or its error with a traceback", 
   raises("#1 to '[^']*' %(value expected", guard.call)
 end)
 
+test("what a body gave back counts no more", function()
+  guard.limits { memory_mb = 64 }
+  equal(guard.call(function()
+    for index = 1, 500 do local _ = ("x"):rep(1 << 20) .. index end
+  end), true)
+  guard.limits {}
+end)
+
 test("memory beyond the limit stops the body, not what comes after it", function()
   guard.limits { memory_mb = 8 }
   local ok, message = guard.call(function() return ("x"):rep(9 << 20) end)

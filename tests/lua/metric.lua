@@ -53,6 +53,10 @@ test("a report has all its fields, also for nothing", function()
   })
 end)
 
+test("a value that no finite number follows has the line of what followed, for each name", function()
+  equal(metric.scan("METRIC a=1\nMETRIC a=nan\nMETRIC b=2\nMETRIC b=inf\nMETRIC c=3").not_finite, { a = 2, b = 4 })
+end)
+
 test("names stand in order of first appearance, a near miss has line, text and reason", function()
   local report = metric.scan "METRIC b=1\nMETRIC a=2\nMETRIC b=3\nMETRIC c=12ms"
   equal(report.names, { "b", "a" })

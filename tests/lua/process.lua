@@ -308,6 +308,8 @@ for _, mode in ipairs { "watched", "subreaper" } do
       return assert(process.run { shell = text, record = names.record, stdout_file = names.stdout_file,
         stderr_file = names.stderr_file, cage = { mode = mode } })
     end
+    tap.equal(assert(process.run { shell = "sleep " .. seconds(4), timeout_s = 0.2, record = names.record, cage = { mode = mode },
+      stdout_file = names.stdout_file, stderr_file = names.stderr_file }).outcome, "timeout")
     fs.write(names.record, "asked\n")
     local result = run "echo said; echo wrong >&2; ls -l /proc/self/fd | grep -c end-; exit 3"
     tap.equal({ result.outcome, result.code, result.stdout.bytes }, { "exit", 3, 0 })
