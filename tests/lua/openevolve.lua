@@ -313,6 +313,7 @@ test("a feature that is neither computed nor a metric of the baseline stops the 
   local lines = evolve { budget = { iterations = 5 }, options = { features = { "complxity" } } }
   equal(lines[2].outcome, "skipped_strategy_error")
   matches(lines[2].rollback_reason, '"complxity" is no feature, and the baseline has no metric of that name; did you mean "complexity"')
+  equal(lines[2].rollback_reason:find("stack traceback", 1, true), nil) -- a mistake of who chose the option
 end)
 
 test("a journal that another strategy began is gone on from its best", function()
