@@ -111,17 +111,19 @@ function repo:is_ignored(path) end
 ---@return string? code
 function repo:is_tracked(path) end
 
----The paths that differ between HEAD, the index and the user's working tree; ignores submodules; bare: {}.
+---The paths that differ between HEAD, the index and the user's working tree; ignores submodules and what a sparse
+---checkout leaves out; bare: {}. EFORMAT: the index is a sparse one.
 ---@param options? {untracked?: boolean} untracked files too (not ignored ones)
 ---@return string[]? paths at most 100
 ---@return integer|string count of all paths; or the message
----@return string? code
+---@return boolean|string? encoded true if a path has a working-tree-encoding, for which libgit2 cannot tell; or the code
 function repo:dirty(options) end
 
 ---Brings the user's working tree and index from one tree to another. Writes only what differs between the two, with
 ---line endings as git's attributes have them. ECONFLICT, with the paths as a fourth result, if such a path is not as
 ---`from` has it, or an untracked or ignored file is in its place: then nothing is written. ELOCKED: another git holds
----the index's lock. EFILTER: git's attributes name a filter program for such a path, the fourth result; none is run. Moves no ref. After any other error some files may be written.
+---the index's lock. EFILTER: git's attributes name a filter program or an encoding for such a path, the fourth
+---result; none is run. EFORMAT: the index is a sparse one. Moves no ref. After any other error some files may be written.
 ---@param from string commit or tree, what is there now
 ---@param to string commit or tree
 ---@param options? {dry_run?: boolean} only look for conflicts

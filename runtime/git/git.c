@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* git: opens the user's repository, describes it, resolves revisions, finds what is dirty, and writes commits durably
- * in the user's name. Never touches the working tree or the index, never runs hooks or filters. Of the user's git
- * configuration it reads only user.name, user.email and safe.directory. gitref handles refs, gitobj the contents of
- * objects, gitcheckout the user's working tree. */
+/* git: opens the user's repository, describes it, resolves revisions, and writes commits durably in the user's name.
+ * Never touches the working tree or the index, never runs hooks or filters. Of the user's git configuration it reads
+ * only user.name, user.email and safe.directory. gitref handles refs, gitobj the contents of objects, gitcheckout the
+ * user's working tree. */
 #define _GNU_SOURCE
 #include "git/git.h"
 
@@ -262,32 +262,6 @@ int ap_git_is_ignored(bool *ignored, struct ap_git *git, const char *path, struc
     int yes = 0, result = ap_gitlib.ignore_path_is_ignored(&yes, git->repo, path);
     *ignored = yes != 0;
     return result < 0 ? ap_gitlib_fail(err, result, "%s", path) : 0;
-}
-
-int ap_git_dirty(
-    struct ap_buf *paths, size_t *count, struct ap_git *git, bool untracked, size_t limit, struct ap_err *err)
-{
-    git_status_options options = {.version = GIT_STATUS_OPTIONS_VERSION,
-        .show = GIT_STATUS_SHOW_INDEX_AND_WORKDIR,
-        .flags = GIT_STATUS_OPT_EXCLUDE_SUBMODULES};
-    if (untracked)
-        options.flags |= GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS;
-    *count = 0;
-    if (ap_gitlib.repository_workdir(git->repo) == NULL)
-        return 0;
-    git_status_list *list = NULL;
-    int result = ap_gitlib.status_list_new(&list, git->repo, &options);
-    if (result < 0)
-        return ap_gitlib_fail(err, result, "status");
-    *count = ap_gitlib.status_list_entrycount(list);
-    for (size_t i = 0; i < *count && i < limit && result == 0; i++) {
-        const git_status_entry *entry = ap_gitlib.status_byindex(list, i);
-        const git_diff_delta *delta = entry->index_to_workdir != NULL ? entry->index_to_workdir : entry->head_to_index;
-        const char *path = delta->new_file.path != NULL ? delta->new_file.path : delta->old_file.path;
-        result = ap_buf_add(paths, path, strlen(path) + 1);
-    }
-    ap_gitlib.status_list_free(list);
-    return result < 0 ? ap_err_memory(err) : 0;
 }
 
 /* ---- commits ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git: the user's repository: its description, its revisions, its status, and commits written into it. Called by
+/* git: the user's repository: its description, its revisions, and commits written into it. Called by
  * lgit.c. */
 #ifndef AP_GIT_H
 #define AP_GIT_H
@@ -39,10 +39,6 @@ int ap_git_find(git_oid *out, struct ap_git *git, const char *rev, git_object_t 
 
 /* By git's rules (.gitignore, info/exclude) as they are in the working tree. Code EBARE. */
 int ap_git_is_ignored(bool *ignored, struct ap_git *git, const char *path, struct ap_err *err);
-
-/* Paths (1 field) at which index or working tree differ from HEAD, at most `limit` of the `count`. Writes nothing. */
-int ap_git_dirty(
-    struct ap_buf *paths, size_t *count, struct ap_git *git, bool untracked, size_t limit, struct ap_err *err);
 
 struct ap_git_commit {
     git_oid tree;

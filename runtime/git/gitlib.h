@@ -24,6 +24,7 @@
     X(repository_commondir) X(repository_workdir) X(repository_is_bare) X(repository_is_shallow) X(config_new) \
     X(config_free) X(config_open_ondisk) X(config_get_string_buf) X(config_get_bool) X(config_iterator_new) \
     X(config_next) X(config_iterator_free) X(config_parse_bool) X(buf_dispose) X(index_new) X(index_free) \
+    X(repository_index) X(index_caps) X(index_set_caps) X(index_read) X(index_get_bypath) \
     X(index_has_conflicts) X(index_write_tree_to) X(index_conflict_iterator_new) X(index_conflict_next) \
     X(index_conflict_iterator_free) X(revparse_single) X(reference_lookup) X(reference_name_to_id) X(reference_free) \
     X(reference_type) X(reference_target) X(reference_symbolic_target) X(reference_name) X(reference_resolve) \

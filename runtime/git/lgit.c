@@ -164,16 +164,19 @@ static int l_repo_dirty(lua_State *L)
     static const char *const allowed[] = {"untracked", NULL};
     struct ap_err err;
     size_t count;
+    bool encoded;
     struct lgit_repo *repo = lgit_check(L, 1);
     lgit_check_options(L, 2, allowed);
     lua_getfield(L, 2, "untracked");
     bool untracked = lua_toboolean(L, -1);
     struct ap_buf *buf = ap_own_buf(L);
-    if (ap_git_dirty(buf, &count, repo->git, untracked, 100, &err) != 0)
+    if (ap_gitcheckout_dirty(buf, &count, &encoded, ap_git_repository(repo->git), untracked, 100, &err) != 0)
         return ap_own_fail(L, &err);
     lgit_push_records(L, buf, plain_fields);
     lua_pushinteger(L, (lua_Integer)count);
-    return 2;
+    if (encoded)
+        lua_pushboolean(L, true);
+    return encoded ? 3 : 2;
 }
 
 static int l_repo_checkout(lua_State *L)

@@ -134,10 +134,12 @@ static int finding(struct ap_buf *out, struct ap_err *err)
 
 static int looking(struct ap_buf *out, struct ap_err *err)
 {
-    bool yes = false;
+    bool yes = false, encoded;
     size_t count = 0;
     int result = keep(out, &yes, sizeof yes, ap_git_is_ignored(&yes, git, "a.o", err));
-    return result != 0 ? result : keep(out, &count, sizeof count, ap_git_dirty(out, &count, git, true, 9, err));
+    if (result == 0)
+        result = ap_gitcheckout_dirty(out, &count, &encoded, ap_git_repository(git), true, 9, err);
+    return keep(out, &count, sizeof count, result);
 }
 
 static int committing(struct ap_buf *out, struct ap_err *err)

@@ -315,10 +315,20 @@ git rm -q --cached new && rm new b.txt
 refused deleted "uncommitted change: b.txt"
 end_item
 
-item "files that git runs a filter program for are refused: apsis runs none, and would write what only git may see"
+item "files that git runs a filter program for, or gives an encoding, are refused: apsis would write what only git may see, or other bytes"
 again run filtered
-echo 'b.txt filter=crypt' >.gitattributes && commit attributes
-refused filter "^apsis: git has a filter for b.txt .\.gitattributes., and apsis runs none; by hand: git merge --squash [0-9a-f]+$"
+for attribute in filter=crypt 'text working-tree-encoding=UTF-16LE'; do
+    echo "b.txt $attribute" >.gitattributes && commit attributes
+    refused "$attribute" "^apsis: git has a filter or an encoding for b.txt .\.gitattributes., and apsis applies none; by hand: git merge --squash [0-9a-f]+$"
+done
+echo 'b.txt working-tree-encoding=utf-8' >.gitattributes && commit "git's own encoding"
+apsis apply --dry-run
+is "git's own encoding" "$code" 0
+echo 'b.txt text working-tree-encoding=UTF-16LE eol=crlf' >.gitattributes && rm b.txt && git checkout b.txt 2>/dev/null && git commit -qam crlf
+touch -d '1 hour ago' b.txt
+apsis apply
+like "it cannot be compared" "$code $err" "^3 apsis: 1 uncommitted change: b.txt; apsis cannot compare a file that has a working-tree-encoding .*git merge --squash [0-9a-f]+$"
+is "git's view" "$(git status --porcelain)" ""
 echo 'evaluate.sh filter=crypt' >.gitattributes && commit elsewhere
 apsis apply
 is "others' filters do not matter" "$code" 0

@@ -134,6 +134,76 @@ is "files changed" "$(git diff --name-only HEAD apsis/tiny)" value.txt
 like "the note in the log" "$(cat logs/apsis.log)" "uncommitted.*HEAD"
 end_item
 
+# changing PATH=TEXT...: the only experiment of the project proposes these files; it is kept.
+changing() {
+    local one
+    { echo 'return function() return {'; for one; do printf '["%s"] = "%s\\n",\n' "${one%%=*}" "${one#*=}"; done; echo '} end'; } >propose.lua
+    sed -i 's/path: value.txt,/path: "**",/' manifest.yaml && commit changes
+    apsis baseline && apsis run --iterations 1
+    is "run" "$code $(field 1 outcome)" "0 kept"
+}
+
+item "core.ignorecase where names differ by case: apply writes both files"
+new_project ignorecase
+changing value.txt=3 VALUE.txt=4
+git config core.ignorecase true
+apsis apply
+is "exit" "$code" 0
+is "files" "$(cat value.txt VALUE.txt | tr '\n' ' ')$(git status --porcelain)" "3 4 "
+git config core.ignorecase false
+is "git's view" "$(git status --porcelain)$(git ls-files -- value.txt VALUE.txt | tr '\n' ' ')" "VALUE.txt value.txt "
+end_item
+
+item "a sparse checkout is clean; apply leaves out what it leaves out, and refuses to change that"
+new_project sparse
+mkdir other away && echo 1 >other/x && echo 1 >away/x && commit more
+changing value.txt=3
+git sparse-checkout set other
+ok "not there" test ! -e away/x
+apsis baseline --again
+unlike "a baseline" "$err" "uncommitted"
+apsis status
+unlike "status" "$out" "uncommitted"
+apsis apply c0001
+is "exit" "$code" 0
+is "files" "$(cat value.txt)$(ls away 2>&1 | grep -c No) $(git status --porcelain)" "31 "
+is "the mark" "$(git ls-files -t away/x)" "S away/x"
+new_project sparse-change
+mkdir other away && echo 1 >other/x && echo 1 >away/x && commit more
+changing value.txt=3 away/x=2
+git sparse-checkout set other
+apsis apply
+is "a change there: exit" "$code" 3
+like "the remedy" "$err" "your sparse checkout leaves out away/x, .*git sparse-checkout disable"
+is "nothing changed" "$(git status --porcelain)$(cat value.txt)" 0
+git rm -q --cached --sparse away/x
+apsis apply c0001
+like "a removal in the index counts" "$err" "1 uncommitted change: away/x"
+end_item
+
+item "an index that cannot be read: no traceback, and of a sparse one the remedy"
+new_project index
+mkdir other && echo 1 >other/x && commit more
+changing value.txt=3
+git sparse-checkout set --cone --sparse-index none
+for damage in sparse rubbish; do
+    [ $damage = sparse ] || printf rubbish >.git/index
+    for command in status "status --json" eval report "watch --plain" projects; do
+        # shellcheck disable=SC2086
+        LIMIT=30 apsis $command
+        unlike "$damage: $command" "$out$err" "traceback|\\.lua:[0-9]"
+        case $command in status* | eval) is "$damage: $command: exit" "$code" 0 ;; esac
+    done
+    for command in "baseline --again" apply; do
+        [ $damage = sparse ] || break
+        # shellcheck disable=SC2086
+        apsis $command
+        is "$command: exit" "$code" 3
+        like "$command: remedy" "$err" "git sparse-checkout reapply --no-sparse-index"
+    done
+done
+end_item
+
 # libgit2 leaks where it refuses an extension.
 leaky() { ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" "$@"; }
 

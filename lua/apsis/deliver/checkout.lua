@@ -66,23 +66,40 @@ local function locked(self)
   return ("another git works in %s; if none does, one was killed: rm %s/index.lock"):format(self.root, self.gitdir)
 end
 
+local ENCODED <const> = "apsis cannot compare a file that has a working-tree-encoding (.gitattributes): if `git "
+  .. "status` shows no change, by hand: git merge --squash %s"
+
+-- Of paths in the way: those that are not there, as a sparse checkout leaves them out.
+local function left_out(self, paths)
+  local absent = {}
+  for _, path in ipairs(paths) do
+    if self.repo:is_tracked(path) and not fs.stat(self.root .. "/" .. path) then absent[#absent + 1] = path end
+  end
+  return #absent > 0 and absent
+end
+
 -- Whether files and index may become `tree`: they are as HEAD has them, nothing is in the way, and git would write them
 -- without a filter program. commit: what git can merge by hand. true | nil, message, 3.
 function Checkout:may_become(tree, commit)
-  local paths, count = self.repo:dirty()
+  local paths, count, encoded = self.repo:dirty()
   if not paths then return nil, count, 3 end
   if count > 0 then
-    return nil, ("%d uncommitted change%s: %s; commit them, or put them away: git stash"):format(count,
-      count == 1 and "" or "s", checkout.names(paths, count)), 3
+    return nil, ("%d uncommitted change%s: %s; %s"):format(count, count == 1 and "" or "s",
+      checkout.names(paths, count), encoded and ENCODED:format(commit) or "commit them, or put them away: git stash"), 3
   end
   local done, message, code, conflicts = self.repo:checkout(self.head, tree, { dry_run = true })
   if done then return true end
   if code == "ELOCKED" then return nil, locked(self), 3 end
   if code == "EFILTER" then
-    return nil, ("git has a filter for %s (.gitattributes), and apsis runs none; by hand: git merge --squash %s")
-      :format(checkout.names(conflicts), commit), 3
+    return nil, ("git has a filter or an encoding for %s (.gitattributes), and apsis applies none; by hand: "
+      .. "git merge --squash %s"):format(checkout.names(conflicts), commit), 3
   end
   if code ~= "ECONFLICT" then return nil, message, 3 end
+  local absent = left_out(self, conflicts)
+  if absent then
+    return nil, ("your sparse checkout leaves out %s, which the candidate changes: git sparse-checkout disable, or by "
+      .. "hand: git merge --squash %s"):format(checkout.names(absent), commit), 3
+  end
   return nil, ("contents that git does not track are in the way: %s; move them, or put them away: git stash -u")
     :format(checkout.names(conflicts)), 3
 end

@@ -68,9 +68,10 @@ function standing.word(self, pid)
   return last.status or self.history.count > 0 and "stopped" or "not begun"
 end
 
+-- nil, too, if git cannot tell.
 local function dirty_of(repo)
   local paths, count = repo:dirty()
-  return count and count > 0 and { count = count, first = paths[1] } or nil
+  return paths and count > 0 and { count = count, first = paths[1] } or nil
 end
 
 -- Why the run's branch is not at the best; nil if it is, or if the run goes on or was killed, when it may lag behind.

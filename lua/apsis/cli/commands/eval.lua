@@ -36,8 +36,10 @@ local function baseline_metrics(self)
 end
 
 local function warn(self, args, measurement)
-  local _, count = self.world.repo:dirty()
-  if not (args.worktree or args.candidate) and count and count > 0 then
+  local paths, count = self.world.repo:dirty()
+  if not paths then
+    self:say(count)
+  elseif not (args.worktree or args.candidate) and count > 0 then
     self:say(("%d uncommitted change%s: the score is of HEAD; --worktree includes them"):format(count,
       count > 1 and "s" or ""))
   end
