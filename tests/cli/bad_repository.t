@@ -204,6 +204,16 @@ for damage in sparse rubbish; do
 done
 end_item
 
+item "the git directory is a symbolic link: works"
+new_project linked-git
+mv .git ../gl.git && ln -s ../gl.git .git
+works "$T/linked-git" value.txt
+rm -rf "$T/gl.git/apsis-tiny.lock" && mkdir "$T/gl.git/apsis-tiny.lock"
+apsis run --iterations 1
+is "a lock that cannot be taken: exit" "$code" 3
+unlike "nobody else is blamed" "$err" "another apsis"
+end_item
+
 # libgit2 leaks where it refuses an extension.
 leaky() { ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" "$@"; }
 

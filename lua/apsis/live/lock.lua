@@ -18,10 +18,10 @@ function lock.take(dir)
     message, pid and (" or `kill %d`"):format(pid) or ""), 3, why
 end
 
--- The git directory that all working trees of a repository share.
+-- The git directory that all working trees of a repository share, without links: a lock is not taken through one.
 function lock.common_dir(gitdir)
   local other = fs.read(gitdir .. "/commondir")
-  return other and fs.realpath(gitdir .. "/" .. other:match "^[^\n]*") or gitdir
+  return other and fs.realpath(gitdir .. "/" .. other:match "^[^\n]*") or fs.realpath(gitdir) or gitdir
 end
 
 -- Whether a folder has a journal and belongs to a repository with this git directory.
@@ -39,7 +39,8 @@ function lock.claim(gitdir, ref, home)
   local common = lock.common_dir(gitdir)
   local held, message, why = state.lock(("%s/apsis-%s.lock"):format(common, ref))
   if not held then
-    return nil, ("another apsis works on the candidates of %s in this repository: %s"):format(ref, message), 3, why
+    return nil, (why == "LOCKED" and "another apsis works on the candidates of %s in this repository: %s"
+      or "the lock on the candidates of %s cannot be taken: %s"):format(ref, message), 3, why
   end
   local path = ("%s/apsis-%s.home"):format(common, ref)
   local owner = fs.read(path, 4096)
