@@ -198,12 +198,13 @@ function repo:checked_out(branch) end
 ---@field parents? string[] revs
 ---@field message string without NUL bytes (EINVAL)
 ---@field ref? string set to the commit afterwards, unconditionally
----@field author? {name?: string, email?: string, time?: integer} default: the committer
+---@field author? {name?: string, email?: string, time?: integer} default: the user
 ---@field time? integer seconds, for author and committer; default now. Shown as UTC
 
----Writes a commit, fsynced. The committer is user.name and user.email of the repository's configuration, else of
----~/.gitconfig, else of $XDG_CONFIG_HOME/git/config, else $GIT_AUTHOR_NAME and $GIT_AUTHOR_EMAIL, else
----apsis <apsis@localhost>. The same spec with the same time gives the same commit.
+---Writes a commit, fsynced. The committer is $GIT_COMMITTER_NAME and $GIT_COMMITTER_EMAIL, else user.name and user.email
+---of the repository's configuration, else of ~/.gitconfig, else of $XDG_CONFIG_HOME/git/config, else
+---apsis <apsis@localhost>; the author is the same, after $GIT_AUTHOR_NAME and $GIT_AUTHOR_EMAIL. The same spec with the
+---same time gives the same commit.
 ---@param spec apsis.git.CommitSpec
 ---@return string? id
 ---@return string? message

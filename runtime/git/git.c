@@ -12,9 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
+struct identity {
+    char *name, *email;
+};
+
 struct ap_git {
     git_repository *repo, *objects;
-    char *name, *email; /* found at the first commit */
+    struct identity author, committer; /* found at the first commit */
     unsigned generation;
 };
 
@@ -122,8 +126,10 @@ void ap_git_close(struct ap_git *git)
         return;
     ap_gitlib.repository_free(git->objects);
     ap_gitlib.repository_free(git->repo);
-    free(git->name);
-    free(git->email);
+    free(git->author.name);
+    free(git->author.email);
+    free(git->committer.name);
+    free(git->committer.email);
     free(git);
 }
 
@@ -277,21 +283,30 @@ static int config_value(char **out, git_config *config, const char *key)
     return found && *out == NULL ? -1 : 0;
 }
 
-static int identity_from(struct ap_git *git, git_config *config)
+static int identity_from(struct identity *who, git_config *config)
 {
-    return config_value(&git->name, config, "user.name") | config_value(&git->email, config, "user.email");
+    return config_value(&who->name, config, "user.name") | config_value(&who->email, config, "user.email");
 }
 
-static int identity_from_file(struct ap_git *git, const char *directory, const char *file)
+static int identity_from_file(struct identity *who, const char *directory, const char *file)
 {
     char path[PATH_MAX];
     git_config *config = NULL;
     if (directory == NULL || directory[0] != '/' ||
         snprintf(path, sizeof path, "%s/%s", directory, file) >= (int)sizeof path || access(path, R_OK) != 0)
         return 0;
-    int result = ap_gitlib.config_open_ondisk(&config, path) == 0 ? identity_from(git, config) : 0;
+    int result = ap_gitlib.config_open_ondisk(&config, path) == 0 ? identity_from(who, config) : 0;
     ap_gitlib.config_free(config);
     return result;
+}
+
+/* If *out has no value yet: a copy of text, if it has one. */
+static int text_value(char **out, const char *text)
+{
+    bool given = *out == NULL && text != NULL && *text != '\0';
+    if (given)
+        *out = strdup(text);
+    return given && *out == NULL ? -1 : 0;
 }
 
 static void without_brackets(char *text)
@@ -301,29 +316,27 @@ static void without_brackets(char *text)
             *text = ' ';
 }
 
-/* The repository's configuration first, then the user's own files, then the environment, then our default. */
-static int find_identity(struct ap_git *git, struct ap_err *err)
+/* The environment first, as with git, then the repository's configuration, the user's own files, our default. */
+static int find_identity(
+    struct identity *who, git_repository *repo, const char *name, const char *email, struct ap_err *err)
 {
-    if (git->name != NULL && git->email != NULL)
+    if (who->name != NULL && who->email != NULL)
         return 0;
     git_config *config = NULL;
-    int result = ap_gitlib.repository_config(&config, git->repo);
+    int result = ap_gitlib.repository_config(&config, repo);
     if (result < 0)
         return ap_gitlib_fail(err, result, "the repository's configuration");
-    result = identity_from(git, config) | identity_from_file(git, getenv("HOME"), ".gitconfig");
-    ap_gitlib.config_free(config);
     const char *xdg = getenv("XDG_CONFIG_HOME");
     bool given = xdg != NULL && *xdg != '\0';
-    result |= identity_from_file(git, given ? xdg : getenv("HOME"), given ? "git/config" : ".config/git/config");
-    const char *name = getenv("GIT_AUTHOR_NAME"), *email = getenv("GIT_AUTHOR_EMAIL");
-    if (result == 0 && git->name == NULL)
-        git->name = strdup(name != NULL && *name != '\0' ? name : "apsis");
-    if (result == 0 && git->email == NULL)
-        git->email = strdup(email != NULL && *email != '\0' ? email : "apsis@localhost");
-    if (result != 0 || git->name == NULL || git->email == NULL)
+    result = text_value(&who->name, getenv(name)) | text_value(&who->email, getenv(email)) |
+             identity_from(who, config) | identity_from_file(who, getenv("HOME"), ".gitconfig") |
+             identity_from_file(who, given ? xdg : getenv("HOME"), given ? "git/config" : ".config/git/config") |
+             text_value(&who->name, "apsis") | text_value(&who->email, "apsis@localhost");
+    ap_gitlib.config_free(config);
+    if (result != 0)
         return ap_err_memory(err);
-    without_brackets(git->name);
-    without_brackets(git->email);
+    without_brackets(who->name);
+    without_brackets(who->email);
     return 0;
 }
 
@@ -365,12 +378,13 @@ out:
 int ap_git_commit(git_oid *out, struct ap_git *git, const struct ap_git_commit *spec, struct ap_err *err)
 {
     git_signature *author = NULL, *committer = NULL;
-    if (find_identity(git, err) != 0)
+    if (find_identity(&git->author, git->repo, "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", err) != 0 ||
+        find_identity(&git->committer, git->repo, "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", err) != 0)
         return -1;
-    int result = ap_gitlib.signature_new(&committer, git->name, git->email, spec->time, 0);
+    int result = ap_gitlib.signature_new(&committer, git->committer.name, git->committer.email, spec->time, 0);
     if (result == 0)
-        result = ap_gitlib.signature_new(&author, spec->name != NULL ? spec->name : git->name,
-            spec->email != NULL ? spec->email : git->email, spec->author_time, 0);
+        result = ap_gitlib.signature_new(&author, spec->name != NULL ? spec->name : git->author.name,
+            spec->email != NULL ? spec->email : git->author.email, spec->author_time, 0);
     if (result < 0)
         ap_gitlib_fail(err, result, "commit");
     else

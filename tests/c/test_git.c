@@ -253,12 +253,12 @@ static void test_identities(void)
         {"none", NULL, "E", NULL, "E", "apsis@localhost"},
         {"none", NULL, NULL, "e@x", "apsis", "e@x"},
         {"none", NULL, "<A>\nB", "e@x", "A  B", "e@x"},
-        {"home", NULL, "E", "e@x", "H", "h@example.org"},
-        {"home", "xdg", "E", "e@x", "H", "h@example.org"},
-        {"none", "xdg", "E", "e@x", "X", "x@example.org"},
-        {"mixed", NULL, "E", "e@x", "M", "e@x"},
-        {"mixed", "xdg", "E", "e@x", "X", "x@example.org"},
-        {"mixed", "", "E", "e@x", "M", "e@x"},
+        {"home", NULL, "E", "", "E", "h@example.org"},
+        {"home", "xdg", NULL, NULL, "H", "h@example.org"},
+        {"none", "xdg", NULL, "e@x", "X", "e@x"},
+        {"mixed", NULL, NULL, "e@x", "M", "e@x"},
+        {"mixed", "xdg", NULL, NULL, "X", "x@example.org"},
+        {"mixed", "", "", NULL, "M", "apsis@localhost"},
     };
     static const char *const folders[] = {"home", "xdg", "xdg/git", "mixed", "mixed/.config", "mixed/.config/git",
         "who", "who/.git", "who/.git/objects", "who/.git/refs"};

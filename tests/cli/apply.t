@@ -60,6 +60,12 @@ is "exit" "$code" 0
 is "author" "$(git log -1 --format='%an <%ae>')" "apsis <apsis@localhost>"
 end_item
 
+item "git's variables for who writes a commit come before its configuration"
+again run variables
+GIT_AUTHOR_NAME=Ann GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_EMAIL=c@d apsis apply
+is "author" "$(git log -1 --format='%an <%ae> %cn <%ce>')" "Ann <a@b> tester <c@d>"
+end_item
+
 item "--merge: a merge commit, with the candidate as its second parent"
 again run merge
 apsis apply --merge

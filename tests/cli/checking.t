@@ -246,6 +246,8 @@ rm -r prompts mine.lua && git checkout -q manifest.yaml
 git config --file "$HOME/.gitconfig" user.useConfigOnly true
 apsis doctor
 line "doctor says whose the commits are" "$out" "^ok +git: commits are by tester"
+GIT_AUTHOR_NAME=Ann apsis doctor --no-agent
+line "git's variable comes first" "$out" "^ok +git: commits are by Ann$"
 git config --file "$HOME/.gitconfig" --unset user.email
 apsis doctor
 line "and warns where the user's own would fail" "$out" \

@@ -116,7 +116,8 @@ local function git_identity(dir)
   local result, message, why = process.run { argv = { "git", "config", "user.name" }, cwd = dir, timeout_s = 10 }
   if not result and why ~= "ENOENT" then return false, message end
   if not result then return false, "no git command in PATH: apsis works without it, people look at results with it" end
-  local name = result.code == 0 and show.line(result.stdout.head) or nil
+  local name = (os.getenv "GIT_AUTHOR_NAME" or ""):match ".+" or result.code == 0 and result.stdout.head
+  name = name and show.line(name)
   local who = process.run { argv = { "sh", "-c", "git var GIT_AUTHOR_IDENT && git var GIT_COMMITTER_IDENT" }, cwd = dir,
     timeout_s = 10 }
   local by = "commits are by " .. (name or "apsis <apsis@localhost>")
