@@ -116,6 +116,35 @@ is "all is back" "$(left)" "$before"
 ok "the repository is sound" git fsck --strict --no-dangling
 end_item
 
+# lose REVISION: its object is deleted.
+lose() { local id; id=$(git rev-parse "$1") && rm -f ".git/objects/${id:0:2}/${id:2}"; }
+
+item "a candidate whose commit or tree is missing: setup names its ref and the remedy; -f puts the rest away, and --undo takes that back"
+has_run missing
+lose 'refs/apsis/tiny/c0001^{tree}'
+apsis setup
+line "a tree" "$out" "^note +candidates +refs/apsis/tiny/c0001: what it names is missing"
+best=$(git rev-parse refs/apsis/tiny/c0003)
+lose refs/apsis/tiny/c0003 && lose refs/apsis/tiny/c0002
+apsis setup
+line "several" "$out" "^note +candidates +refs/apsis/tiny/c0001 and 3 more: what it names is missing"
+like "the remedy" "$out" "git fetch .*apsis reset -f"
+apsis reset -f --keep-best
+is "--keep-best: exit" "$code" 3
+like "--keep-best: why" "$err" "c0003's commit ${best:0:10} is missing"
+is "nothing changed" "$(left)" "$before"
+apsis reset -f
+is "exit" "$code" 0
+like "what is said" "$err" "refs/apsis/tiny/c0002 .*is missing"
+is "nothing is left of it" "$(left)" ""
+is "the user's own" "$(own)" "$mine"
+apsis reset --undo
+is "undo" "$code $(lines)" "0 4"
+is "what is there is back" "$(git for-each-ref --format='%(refname)' refs/apsis refs/heads/apsis | tr '\n' ' ')" "refs/apsis/tiny/c0000 refs/apsis/tiny/c0001 "
+apsis reset -f
+is "and away again" "$code" 0
+end_item
+
 item "make clean-demo: nothing is left of the demo"
 rm -rf "$XDG_CACHE_HOME/apsis" && mkdir "$T/demo" && cp -r "$ROOT/examples/circle-packing/." "$T/demo" && cd "$T/demo" && rm -rf .apsis logs runs || exit 1
 git init -q . && printf '%s\n' logs/ runs/ .apsis/ >.gitignore && commit demo

@@ -334,6 +334,26 @@ local function check_baseline(self)
     self.baseline.id), "note"
 end
 
+-- The project's refs that name a commit which is not there, or has no tree: git, too, refuses to work with them.
+local function lacking(self)
+  local world, gone = self.world, {}
+  local function look(name, id)
+    if id and not world.repo:resolve(id .. "^{tree}") then gone[#gone + 1] = name end
+  end
+  for _, prefix in ipairs { world.refs, world.anchors } do
+    for _, ref in ipairs(world.repo:refs(prefix) or {}) do look(ref.name, ref.id) end
+  end
+  look(world.branch.ref, world.repo:ref(world.branch.ref))
+  self.lacking = gone
+  return #gone > 0
+end
+
+local function check_refs(self)
+  return true, ("%s%s: what it names is missing: git fetch brings it from where a copy is; else `apsis reset -f` puts "
+    .. "the rest away"):format(self.lacking[1], #self.lacking > 1 and (" and %d more"):format(#self.lacking - 1) or ""),
+    "note"
+end
+
 local all = {
   { "strategy", check_strategy },
   { "prompts", check_prompts, when = has_prompts },
@@ -351,6 +371,7 @@ local all = {
   { "execution", check_execution, needs_world = true,
     when = function(self) return self.world and self.world.executor.programs end },
   { "ignored files", check_ignored, needs_world = true },
+  { "candidates", check_refs, needs_world = true, when = lacking },
   { "baseline", check_baseline, needs_world = true, when = measures_otherwise },
 }
 

@@ -110,19 +110,26 @@ local function clear_locks(repo, record)
   end
 end
 
+-- Makes `name` what a ref is; not if its commit is missing, for then there is nothing to keep. true | nil, message.
+local function copy_ref(project, repo, ref, name)
+  local there = repo:ref(name)
+  if there then return there == ref.id, ("the ref %s is in the way"):format(name) end
+  local _, _, code = repo:resolve(ref.id)
+  if code ~= "ENOENT" then return repo:set_ref(name, ref.id, false, "apsis reset") end
+  project.session:log("warn", ("%s is removed, not kept: its commit %s is missing"):format(ref.name, ref.id:sub(1, 10)))
+  return true
+end
+
 -- Moves a run's refs from places[source] to places[target]: 1 is where a run has them, 2 the shelf.
-local function move_refs(repo, record, source, target)
+local function move_refs(project, repo, record, source, target)
   clear_locks(repo, record)
   for _, place in ipairs(inventory.places(record)) do
     local from, to = place[source], place[target]
     local list, message = inventory.refs_at(repo, from)
     if not list then return nil, message end
     for _, ref in ipairs(list) do
-      local name = to .. ref.name:sub(#from + 1)
-      local there = repo:ref(name)
-      if there and there ~= ref.id then return nil, ("the ref %s is in the way"):format(name) end
-      local ok = there
-      if not ok then ok, message = repo:set_ref(name, ref.id, false, "apsis reset") end
+      local ok
+      ok, message = copy_ref(project, repo, ref, to .. ref.name:sub(#from + 1))
       if ok then ok, message = repo:delete_ref(ref.name) end
       if not ok then return nil, message end
     end
@@ -171,7 +178,7 @@ function shelf.put_away(project, repo, record)
   local ok, message = without_links(home, record)
   if ok then ok, message = mark(home, record) end
   if ok and record.keep then ok, message = keep(repo, record) end
-  if ok then ok, message = move_refs(repo, record, 1, 2) end
+  if ok then ok, message = move_refs(project, repo, record, 1, 2) end
   if ok then ok, message = move_files(home, to) end
   if not ok then return nil, message end
   remove_workspaces(project.manifest)
@@ -194,7 +201,7 @@ function shelf.take_back(project, repo, record)
   record.to = "project"
   local ok, message = without_links(home, record)
   if ok then ok, message = mark(home, record) end
-  if ok then ok, message = move_refs(repo, record, 2, 1) end
+  if ok then ok, message = move_refs(project, repo, record, 2, 1) end
   if ok then ok, message = move_files(from, home) end
   if ok and is_empty(from) then ok, message = fs.remove_tree(from) end
   if not ok then return nil, message end

@@ -197,6 +197,10 @@ local function record_of(self, repo, args)
     if not record.best then
       return nil, "--keep-best: there is no best yet: no candidate that was kept has a value", 5
     end
+    if not repo:resolve(record.best.commit) then
+      return nil, ("--keep-best: %s's commit %s is missing: git fetch brings it from where a copy is"):format(
+        record.best.candidate, record.best.commit:sub(1, 10)), 3
+    end
     record.keep = shelf.branch_for(repo, record.branch:gsub("/$", "") .. "-best", record.best.commit)
   end
   return record
