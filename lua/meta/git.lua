@@ -116,14 +116,15 @@ function repo:is_tracked(path) end
 ---@param options? {untracked?: boolean} untracked files too (not ignored ones)
 ---@return string[]? paths at most 100
 ---@return integer|string count of all paths; or the message
----@return boolean|string? encoded true if a path has a working-tree-encoding, for which libgit2 cannot tell; or the code
+---@return boolean|string? encoded true: a path has a working-tree-encoding, for which libgit2 cannot tell; or the code
 function repo:dirty(options) end
 
 ---Brings the user's working tree and index from one tree to another. Writes only what differs between the two, with
 ---line endings as git's attributes have them. ECONFLICT, with the paths as a fourth result, if such a path is not as
 ---`from` has it, or an untracked or ignored file is in its place: then nothing is written. ELOCKED: another git holds
----the index's lock. EFILTER: git's attributes name a filter program or an encoding for such a path, the fourth
----result; none is run. EFORMAT: the index is a sparse one. Moves no ref. After any other error some files may be written.
+---the index's lock. EFILTER: git's attributes name a filter program or an encoding for such a path, the
+---fourth result; none is run. EFORMAT: the index is a sparse one. Moves no ref. After any other error
+---some files may be written.
 ---@param from string commit or tree, what is there now
 ---@param to string commit or tree
 ---@param options? {dry_run?: boolean} only look for conflicts
@@ -201,10 +202,10 @@ function repo:checked_out(branch) end
 ---@field author? {name?: string, email?: string, time?: integer} default: the user
 ---@field time? integer seconds, for author and committer; default now. Shown as UTC
 
----Writes a commit, fsynced. The committer is $GIT_COMMITTER_NAME and $GIT_COMMITTER_EMAIL, else user.name and user.email
----of the repository's configuration, else of ~/.gitconfig, else of $XDG_CONFIG_HOME/git/config, else
----apsis <apsis@localhost>; the author is the same, after $GIT_AUTHOR_NAME and $GIT_AUTHOR_EMAIL. The same spec with the
----same time gives the same commit.
+---Writes a commit, fsynced. The committer is $GIT_COMMITTER_NAME and $GIT_COMMITTER_EMAIL, else user.name and
+---user.email of the repository's configuration, else of ~/.gitconfig, else of $XDG_CONFIG_HOME/git/config (of
+---$GIT_CONFIG_GLOBAL in place of both, if it is set), else apsis <apsis@localhost>; the author is the same, after
+---$GIT_AUTHOR_NAME and $GIT_AUTHOR_EMAIL. The same spec with the same time gives the same commit.
 ---@param spec apsis.git.CommitSpec
 ---@return string? id
 ---@return string? message

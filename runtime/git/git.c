@@ -288,16 +288,33 @@ static int identity_from(struct identity *who, git_config *config)
     return config_value(&who->name, config, "user.name") | config_value(&who->email, config, "user.email");
 }
 
-static int identity_from_file(struct identity *who, const char *directory, const char *file)
+static int identity_from_file(struct identity *who, const char *path)
 {
-    char path[PATH_MAX];
     git_config *config = NULL;
-    if (directory == NULL || directory[0] != '/' ||
-        snprintf(path, sizeof path, "%s/%s", directory, file) >= (int)sizeof path || access(path, R_OK) != 0)
-        return 0;
-    int result = ap_gitlib.config_open_ondisk(&config, path) == 0 ? identity_from(who, config) : 0;
+    bool opened = access(path, R_OK) == 0 && ap_gitlib.config_open_ondisk(&config, path) == 0;
+    int result = opened ? identity_from(who, config) : 0;
     ap_gitlib.config_free(config);
     return result;
+}
+
+static int identity_below(struct identity *who, const char *directory, const char *file)
+{
+    char path[PATH_MAX];
+    if (directory == NULL || directory[0] != '/' ||
+        snprintf(path, sizeof path, "%s/%s", directory, file) >= (int)sizeof path)
+        return 0;
+    return identity_from_file(who, path);
+}
+
+/* The user's own files, or the one that is named in their place. */
+static int identity_from_user(struct identity *who)
+{
+    const char *global = getenv("GIT_CONFIG_GLOBAL"), *home = getenv("HOME"), *xdg = getenv("XDG_CONFIG_HOME");
+    bool given = xdg != NULL && *xdg != '\0';
+    if (global != NULL)
+        return identity_from_file(who, global);
+    int result = identity_below(who, home, ".gitconfig");
+    return result != 0 ? result : identity_below(who, given ? xdg : home, given ? "git/config" : ".config/git/config");
 }
 
 /* If *out has no value yet: a copy of text, if it has one. */
@@ -326,14 +343,11 @@ static int find_identity(
     int result = ap_gitlib.repository_config(&config, repo);
     if (result < 0)
         return ap_gitlib_fail(err, result, "the repository's configuration");
-    const char *xdg = getenv("XDG_CONFIG_HOME");
-    bool given = xdg != NULL && *xdg != '\0';
-    result = text_value(&who->name, getenv(name)) | text_value(&who->email, getenv(email)) |
-             identity_from(who, config) | identity_from_file(who, getenv("HOME"), ".gitconfig") |
-             identity_from_file(who, given ? xdg : getenv("HOME"), given ? "git/config" : ".config/git/config") |
-             text_value(&who->name, "apsis") | text_value(&who->email, "apsis@localhost");
+    bool failed = text_value(&who->name, getenv(name)) != 0 || text_value(&who->email, getenv(email)) != 0 ||
+                  identity_from(who, config) != 0 || identity_from_user(who) != 0 ||
+                  text_value(&who->name, "apsis") != 0 || text_value(&who->email, "apsis@localhost") != 0;
     ap_gitlib.config_free(config);
-    if (result != 0)
+    if (failed)
         return ap_err_memory(err);
     without_brackets(who->name);
     without_brackets(who->email);

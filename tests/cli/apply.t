@@ -64,6 +64,9 @@ item "git's variables for who writes a commit come before its configuration"
 again run variables
 GIT_AUTHOR_NAME=Ann GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_EMAIL=c@d apsis apply
 is "author" "$(git log -1 --format='%an <%ae> %cn <%ce>')" "Ann <a@b> tester <c@d>"
+git reset -q --hard HEAD~1 && git config --file "$T/global" user.name Glo
+GIT_CONFIG_GLOBAL=$T/global apsis apply
+is "its global file is another" "$(git log -1 --format='%an <%ae>')" "Glo <apsis@localhost>"
 end_item
 
 item "--merge: a merge commit, with the candidate as its second parent"
