@@ -51,6 +51,64 @@ wait "$pid"
 is "values" "$(values)" "baseline 0;kept 2;skipped_not_selected null;"
 end_item
 
+# 2 changes nothing, 3 measures the best twice more, and 4 waits.
+item "the end leaves as it is how members of a group have ended"
+cluster trio "workers: 3"
+cat >group.lua <<'END'
+local s = {}
+function s.plan(run)
+  if #run.pending > 0 then return nil end
+  local change = { parents = { run.best.id }, operator = "explore" }
+  return { change, { parents = { run.best.id }, operator = "again", measure = { run.best.id }, repeats = 2 },
+    { parents = { run.best.id }, operator = "explore" } }
+end
+return s
+END
+sed -i 's/^strategy: .*/strategy: group.lua/' manifest.yaml
+echo 'return function(p) return { ["value.txt"] = (p.experiment > 2 and p.experiment or 0) .. "\n" } end' >propose.lua
+commit trio
+apsis baseline --again --repeats 1
+touch "$T/trio.wait"
+start_run --minutes 0.1
+wait_for "the run ends" over
+rm "$T/trio.wait"
+wait "$pid"
+is "values" "$(values)" "baseline 0;skipped_no_change null;measured null;skipped_not_selected null;"
+end_item
+
+item "that one gives back its measurement is no end of the others"
+cluster back "workers: 4"
+echo 'return function(p) return { ["value.txt"] = (p.experiment ~= 3 and p.experiment or 0) .. "\n" } end' >propose.lua
+echo 'budget: {measurements: 3}' >>manifest.yaml
+commit back
+apsis baseline --again --repeats 1
+: >"$T/back.evaluations"
+touch "$T/back.wait"
+start_run
+wait_for "3 has its line" grep -q skipped_no_change logs/results.jsonl
+wait_for "the others run" begun back 2
+nap 2 # the run looks whether it is over every second
+rm "$T/back.wait"
+wait "$pid"
+is "values" "$(numbers)" "0 2 4 null "
+end_item
+
+item "what next gave out is measured after the target, too"
+cluster driven "workers: 2"
+sed -i -e 's/direction: higher/&, target: 20/' -e '/^provider: /d' manifest.yaml
+sed -i 's/^echo "METRIC/sleep 2; &/' evaluate.sh
+commit driven
+apsis baseline --again --repeats 1
+apsis next
+apsis next
+for number in 2 3; do
+    echo $((18 + number)) >".apsis/next/c000$number/value.txt"
+    apsis submit ".apsis/next/c000$number"
+    is "submit" "$code" 0
+done
+is "values" "$(values)" "baseline 0;kept 20;kept 21;"
+end_item
+
 item "the target ends what is in flight when all iterations have begun"
 cluster begun "workers: 3"
 sed -i 's/direction: higher/&, target: 2/' manifest.yaml

@@ -84,24 +84,23 @@ function room.measures(manifest)
   return target ~= "local" and { ["execution.target"] = target } or nil
 end
 
--- Why a run is over though experiments are in flight, or nil. What is only reserved of a budget is theirs.
-local function over(engine)
+-- That the minutes or the dollars are used up, or nil. What is only reserved of a budget is for those in flight.
+local function used_up(engine)
   local budget, limits = engine.budget, engine.budget.limits
   engine.elapsed_s = engine.world.state:elapsed()
   if limits.minutes and budget:spent "minutes" >= limits.minutes then return budget:used_up_text "minutes" end
-  if limits.usd then
-    local usd = budget:spent "usd" + engine.world.executor:running_usd()
-    for _, slot in pairs(engine.slots) do usd = usd + (slot.cost or 0) + (slot.machines and slot.machines.usd or 0) end
-    if usd >= limits.usd then return budget:used_up_text "usd" end
-  end
-  return planner.reached(engine) or engine.halts and not budget:used_up() and engine.stopping
+  if not limits.usd then return nil end
+  local usd = budget:spent "usd" + engine.world.executor:running_usd()
+  for _, slot in pairs(engine.slots) do usd = usd + (slot.cost or 0) + (slot.machines and slot.machines.usd or 0) end
+  return usd >= limits.usd and budget:used_up_text "usd" or nil
 end
 
--- Whether the end of a run ends an experiment: not one that is measured, or of which a result has come.
-local function ends(engine, slot)
+-- Whether the end of a run ends an experiment: not one that has ended or is measured, or of which a result has come;
+-- nor what somebody submits that was asked for it, unless the budget is used up.
+local function ends(engine, slot, used)
   local final = engine.judge and engine.judge:is_final(slot.proposal)
-  return not (slot.skipped or slot.held or slot.offered or slot.measurement or final
-    or engine.world.executor:has_result(slot.number))
+  return not (slot.skipped or slot.held or slot.offered or slot.result or slot.measurement or final
+    or slot.answered_by and not used or engine.world.executor:has_result(slot.number))
 end
 
 local LOOK_S <const> = 1
@@ -114,9 +113,10 @@ function room.run(engine, options)
   if not options.answers_only then engine.scheduler:spawn(function() world.executor:begin() end) end
   local before, why = world.before_wait, nil
   function world:before_wait()
-    why = why or over(engine) or nil
+    local used = used_up(engine)
+    why = why or used or planner.reached(engine) or engine.halts and engine.stopping or nil
     for _, slot in pairs(why and engine.slots or {}) do
-      if ends(engine, slot) then
+      if ends(engine, slot, used) then
         slot.skipped = "the run has ended: " .. why
         world:stop(slot)
       end

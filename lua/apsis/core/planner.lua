@@ -209,7 +209,7 @@ local function plan_round(self, plan, given)
     if wait and self.flying > 0 then return "nothing" end
   end
   if reason then
-    self.stopping, self.halts = reason, not list
+    self.stopping, self.halts = reason, not list and not self.budget:used_up()
     return "halt"
   end
   open_plan(self, plan, list)
