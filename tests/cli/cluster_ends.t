@@ -245,6 +245,40 @@ wait_for "the queue is empty" idle
 rm "$T/early.wait"
 end_item
 
+for pilots in "" ", pilots: 1"; do
+item "approve leaves the jobs of a killed run, also if it measures itself${pilots:+ (pilots)}"
+name=approved${pilots:+_by_pilots}
+cluster $name "workers: 3$pilots"
+sed -i 's/= 0 \]/-lt 4 ]/' evaluate.sh # 4 waits
+printf 'approval: ask\nacceptance: {baseline: 5, final: 0}\n' >>manifest.yaml
+commit approved
+apsis baseline --again --repeats 5
+wait_for "the queue is empty" idle
+: >"$T/$name.evaluations"
+touch "$T/$name.wait"
+start_run --iterations 3
+wait_for "two are held" sh -c '[ "$(ls .apsis/held | wc -l)" = 2 ]'
+wait_for "the third is noted" sh -c 'grep -q "\"where\":\"on " logs/state.json'
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+: >"$FAKE/cancelled"
+for id in c0002 c0003; do # the second is decided again
+    apsis approve $id
+    is "approve" "$code" 0
+    apsis status
+    like "status" "$out" "in flight.*experiment 4: measuring on "
+done
+is "cancelled" "$(cat "$FAKE/cancelled")" ""
+rm "$T/$name.wait"
+start_run
+wait_for "the third is held" test -e .apsis/held/c0004.json
+apsis approve c0004
+is "approve" "$code" 0
+wait "$pid"
+is "evaluations of 4, as of the others" "$(grep -c c0004 "$T/$name.evaluations")" 3
+end_item
+done
+
 item "what was measured before a kill is not measured again, though other measurements come before it now"
 cluster kept "workers: 1"
 repeats() { # repeats IDS: a strategy that measures these once more before it decides

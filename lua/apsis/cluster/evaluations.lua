@@ -104,7 +104,8 @@ local function tidy(self, all)
   self.tidying = true
   take(self)
   leavings.clear(self)
-  self.tidied, self.inherited = true, {}
+  self.tidied, self.inherited, self.pilots_before = true, {}, {}
+  for _, name in ipairs(self.guest and self.folder:pilots() or {}) do self.pilots_before[name] = true end
   local stale = {}
   for name, number in pairs(self.folder:jobs()) do
     local history = self.world.history
@@ -123,6 +124,9 @@ function Evaluations:begin()
   self.world:need(self:shared())
   tidy(self)
 end
+
+-- A person's answer is taken up: what an earlier process has sent goes on.
+function Evaluations:visit() self.guest = true end
 
 -- Cancels those of these jobs that have no result.
 local function cancel(self, names)
@@ -256,16 +260,21 @@ function Evaluations:reap(answer)
   self.queue:cancel(over)
 end
 
+-- Cancels what is in flight, also of a killed apsis, unless this one is a guest.
+local function end_all(self)
+  local names, over = self:names(), {}
+  for _, list in pairs(self.guest and {} or self.inherited) do table.move(list, 1, #list, #names + 1, names) end
+  cancel(self, names)
+  for _, name in ipairs(self.folder:pilots()) do over[#over + 1] = not self.pilots_before[name] and name or nil end
+  self.scheduler:cancel(over)
+  for _, name in ipairs(over) do self.folder:remove(name) end
+end
+
 -- Ends what is in flight; a killed process does not come here, and its jobs are adopted.
 function Evaluations:close()
   if not self.folder then return end
   if self.tidied then
-    local names = self:names()
-    for _, list in pairs(self.inherited or {}) do table.move(list, 1, #list, #names + 1, names) end
-    cancel(self, names)
-    local pilots_left = self.folder:pilots() -- of a killed apsis, too
-    self.scheduler:cancel(pilots_left)
-    for _, name in ipairs(pilots_left) do self.folder:remove(name) end
+    end_all(self)
     if self.alone then
       for name in pairs(self.folder:jobs()) do self.folder:remove(name) end
     end

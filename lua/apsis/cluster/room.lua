@@ -110,7 +110,8 @@ local LOOK_S <const> = 1
 function room.run(engine, options)
   local world = engine.world
   if not (world.executor and world.executor.running_usd) then return end
-  if not options.answers_only then engine.scheduler:spawn(function() world.executor:begin() end) end
+  if options.answers_only then world.executor:visit()
+  else engine.scheduler:spawn(function() world.executor:begin() end) end
   local before, why = world.before_wait, nil
   function world:before_wait()
     local used = used_up(engine)

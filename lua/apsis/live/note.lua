@@ -52,7 +52,8 @@ local function number_of(value)
 end
 
 -- Gives the plans that will be restarted what the last process paid for them; the note keeps it until they begin.
-function Note:carry(last, unfinished)
+-- as_were: they are not restarted, and the note keeps all that it had of them.
+function Note:carry(last, unfinished, as_were)
   local paid = {}
   for _, entry in ipairs(type(last.slots) == "table" and last.slots or {}) do
     if type(entry) == "table" and entry.experiment then paid[entry.experiment] = entry end
@@ -61,10 +62,11 @@ function Note:carry(last, unfinished)
     local noted = paid[plan.number] or {}
     local tokens, cost = answers.taken(plan) -- a kill may have come before the note had that
     tokens, cost = math.max(tokens, number_of(noted.tokens)), math.max(cost, number_of(noted.cost))
-    if tokens > 0 or cost > 0 then
-      plan.tokens, plan.cost = tokens, cost
-      self.waiting[plan.number] = { number = plan.number, phase = "PLAN", proposal = plan.proposal, tokens = tokens,
-        cost = cost, change = noted.commit and { commit = noted.commit } or nil }
+    if tokens > 0 or cost > 0 then plan.tokens, plan.cost = tokens, cost end
+    if as_were then self.waiting[plan.number] = paid[plan.number]
+    elseif plan.tokens then
+      self.waiting[plan.number] = { experiment = plan.number, phase = "PLAN", operator = plan.proposal.operator,
+        tokens = tokens, cost = cost, commit = noted.commit }
     end
   end
 end
@@ -83,14 +85,13 @@ end
 -- under_way: what a provider has spent on answers that are not complete, and what its open requests may take.
 local function slot_list(self)
   local list = {}
-  for _, slots in ipairs { self.slots, self.waiting } do
-    for _, slot in pairs(slots) do
-      local more = slot.under_way or {}
-      list[#list + 1] = { experiment = slot.number, phase = slot.phase, operator = slot.proposal.operator,
-        tokens = (slot.tokens or 0) + (more.tokens or 0), cost = (slot.cost or 0) + (more.cost or 0),
-        started = slot.started, commit = slot.change and slot.change.commit, where = slot.where,
-        since = slot.since, parents = slot.proposal.parents and json.array(slot.proposal.parents), about = about(slot) }
-    end
+  for _, entry in pairs(self.waiting) do list[#list + 1] = entry end
+  for _, slot in pairs(self.slots) do
+    local more = slot.under_way or {}
+    list[#list + 1] = { experiment = slot.number, phase = slot.phase, operator = slot.proposal.operator,
+      tokens = (slot.tokens or 0) + (more.tokens or 0), cost = (slot.cost or 0) + (more.cost or 0),
+      started = slot.started, commit = slot.change and slot.change.commit, where = slot.where,
+      since = slot.since, parents = slot.proposal.parents and json.array(slot.proposal.parents), about = about(slot) }
   end
   table.sort(list, function(a, b) return a.experiment < b.experiment end)
   return json.array(list)

@@ -275,7 +275,7 @@ function running.experiments(self, spec)
   local number, limits, again = plan_run(self, spec, unfinished)
   engine.budget:limit(limits, note.before)
   note.limits, note.pid, note.budget, note.driven = limits, host.pid, engine.budget, self.driven
-  note:carry(self.last, redone)
+  note:carry(self.last, redone, spec.answers_only)
   self.world.run_number, engine.elapsed_s = number, note.elapsed_before
   if not spec.answers_only then self.allowance:begin() end
   if not spec.quiet then tell_unlisted(self, again and number, #redone, planned, after) end
