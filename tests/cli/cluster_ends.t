@@ -208,7 +208,7 @@ wait_for "both are noted" sh -c '[ "$(grep -o \"where\": logs/state.json | wc -l
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
 apsis status
-like "status" "$out" "in flight.*experiment 1: (submitting|queued|measuring on n[1-4]) for "
+like "status" "$out" "in flight.*experiment 1: (submitting|queued|queued on main|measuring on n[1-4]) for "
 rm "$T/shown.wait"
 apsis run -q --iterations 2
 touch "$FAKE/out_of_reach"
@@ -243,6 +243,24 @@ wait "$pid"
 is "exit" "$?" 130
 wait_for "the queue is empty" idle
 rm "$T/early.wait"
+end_item
+
+item "once the dollars are used up a decision measures no more"
+cluster dollars "workers: 2, usd_per_hour: 3600"
+cat >evaluate.sh <<END
+echo x >>$T/dollars.evaluations
+at=\$(wc -l <$T/dollars.evaluations)
+[ \$at -le 20 ] || sleep 0.5
+echo "METRIC score=\$((\$(cat value.txt) * 60 + at * 37 % 101))"
+END
+sed -i 's/mode: writable/&}\n  - {path: "x*", &/' manifest.yaml
+echo 'return function(p) return { ["value.txt"] = "1\n", ["x" .. p.experiment] = "1\n" } end' >propose.lua
+printf 'acceptance: {baseline: 20, final: 0}\nbudget: {usd: 3}\n' >>manifest.yaml
+commit dollars
+apsis baseline --again
+apsis run -q --iterations 2
+like "why" "$(reasons)" "^budget: .* usd left, measuring again may take"
+is "evaluations, at least 0.5 usd each" "$(($(wc -l <"$T/dollars.evaluations") <= 20 + 8))" 1
 end_item
 
 for pilots in "" ", pilots: 1"; do

@@ -288,6 +288,24 @@ apsis status
 like "said" "$code $err" "^2 .*manifest.yaml:[0-9]+: metric.tie_breaker: has no effect with acceptance \(manifest.yaml:[0-9]+\), .*remove it"
 end_item
 
+item "once the minutes are used up a decision measures no more"
+new_project minutes
+cat >evaluate.sh <<END
+at=\$((\$(cat $T/at) + 1)); echo \$at >$T/at
+[ \$at -le 10 ] || sleep 0.3
+echo "METRIC score=\$((\$(cat value.txt) * 60 + at * 37 % 101))"
+END
+echo 0 >"$T/at"
+echo 'return function() return { ["value.txt"] = "1\n" } end' >propose.lua
+write_manifest
+echo 'acceptance: {baseline: 10, final: 0}' >>manifest.yaml
+commit minutes
+apsis baseline
+apsis run -q --iterations 1 --minutes 0.03
+is "outcome" "$(field 1 outcome)" reverted_worse_metric
+like "reason" "$(field 1 rollback_reason)" "^budget: minutes used up"
+end_item
+
 item "with stages, values are measured again at the stage that they are of, also in the final comparison"
 new_project stages
 cat >evaluate.sh <<'END'

@@ -87,7 +87,7 @@ end
 -- That the minutes or the dollars are used up, or nil. What is only reserved of a budget is for those in flight.
 local function used_up(engine)
   local budget, limits = engine.budget, engine.budget.limits
-  engine.elapsed_s = engine.world.state:elapsed()
+  engine.elapsed_s = engine.world:elapsed()
   if limits.minutes and budget:spent "minutes" >= limits.minutes then return budget:used_up_text "minutes" end
   if not limits.usd then return nil end
   local usd = budget:spent "usd" + engine.world.executor:running_usd()

@@ -72,7 +72,7 @@ function running.open(spec)
   self.progress_line = spec.progress_line
   ok, message, code, why = session.steps(self, "load_strategy", function()
     return self:open_world(function(engine, record, led)
-      engine.elapsed_s = self.world.state:elapsed()
+      engine.elapsed_s = self.world:elapsed()
       self.progress_line:update(engine, record, led)
       self.checkpoint:note(engine.history)
     end, spec.unchecked)

@@ -106,6 +106,9 @@ end
 
 function World:now() return clock.time() end
 
+-- How long the run has lasted, with what it had before it went on, in seconds.
+function World:elapsed() return self.state:elapsed() end
+
 -- Measures in another folder from now on, beside a running loop; open_tree(dir): a stand-in for checkouts.
 function World:measure_in(folder, open_tree)
   self.executor = self.executor:elsewhere(folder, open_tree)
@@ -114,7 +117,7 @@ end
 -- READ_CONTEXT: what people wrote since the last plan.
 function World:context(engine)
   self.steering = files.directions(self.home, self.steering)
-  engine.elapsed_s = self.state:elapsed()
+  engine.elapsed_s = self:elapsed()
   evaluator.watch(self)
   if self.between then self.between() end
 end

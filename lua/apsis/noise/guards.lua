@@ -268,7 +268,7 @@ function Guards:objection(slot)
     local holds, reason, beside = self:judge(slot, arms)
     if holds == true then return nil end
     if holds == false then return reason end
-    local short = engine.budget:short_of_measurements(2 * (beside.stages and #beside.stages or 1))
+    local short = more and more:short_of(slot, 2 * (beside.stages and #beside.stages or 1))
     if not more or short then return self:give_up(slot, short) end
     more:pair(slot, beside)
   end

@@ -85,12 +85,26 @@ local function measure(self, slot, record, stage)
   return value, measurement.metrics
 end
 
+-- Why no more is measured for a slot's decision, or nil: then what is there decides. For what a person approves the run
+-- may be over. usd: what that costs on other machines.
+function Judge:short_of(slot, count)
+  local engine, budget = self.engine, self.engine.budget
+  local minutes, machines = budget.limits.minutes, slot.machines or {}
+  if engine.world.elapsed then engine.elapsed_s = engine.world:elapsed() end
+  if minutes and not slot.held and budget:spent "minutes" >= minutes then return budget:used_up_text "minutes" end
+  local usd, left = count * (machines.usd or 0) / math.max(1, slot.measurements or 0), budget:left "usd"
+  if usd > left and not slot.held then
+    return ("budget: %.6g usd left, measuring again may take %.6g"):format(left, usd)
+  end
+  return budget:short_of_measurements(count)
+end
+
 -- Measures the level of the best like a baseline, if it is unknown. true, or nil and why not.
 local function get_ready(self, slot)
   if self.state.ready then return true end
   local best, values, wanted = self.engine.history.best, {}, self:repeats()
   while #values < wanted.repeats and not (wanted.enough and wanted.enough(values)) do
-    local short = self.engine.budget:short_of_measurements(1)
+    local short = self:short_of(slot, 1)
     if short then return nil, short end
     values[#values + 1] = measure(self, slot, best)
     if #slot.trace > 2 * self.settings.baseline then return nil, best.id .. " could not be measured again" end
@@ -123,7 +137,7 @@ function Judge:screen(slot)
     slot.trace = slot.trace or {}
     local decision = begin(self, slot)
     self.screened[slot] = { decision = decision, best = best }
-    while decision.next and not decision.promoted and not engine.budget:short_of_measurements(1) do
+    while decision.next and not decision.promoted and not self:short_of(slot, 1) do
       local value = measure(self, slot, decision.next == "candidate" and slot.candidate or best)
       if is_passed(self, best) then
         self.screened[slot] = nil
@@ -147,7 +161,7 @@ end
 local function decide(self, slot, arms)
   local decision = begun(self, slot) or begin(self, slot)
   while decision.next do
-    local short = self.engine.budget:short_of_measurements(1)
+    local short = self:short_of(slot, 1)
     if short and not decision.promoted then return nil, short end
     if short then
       decision:stop(short) -- it has spent its level
