@@ -28,8 +28,7 @@ local metric = {}
 ---@field names string[] in order of first appearance; the first 10,000 (and 8 MiB of names in all) are kept
 ---@field near_misses apsis.metric.miss[] the first 1,000
 ---@field near_miss_count integer all of them
----@field not_finite table<string, integer> names whose newest METRIC line has NaN, an infinity or a number too large:
---- the line. `metrics` has the value before it, which is not the newest
+---@field not_finite table<string, integer> the line, of names whose newest METRIC line has no finite number
 ---@field dropped {names: integer, samples: integer, near_misses: integer} what was seen but not kept. `names` counts
 --- the values whose name came too late; `samples` the values that are at most in `metrics`
 ---@field lines integer a last line without newline counts

@@ -39,8 +39,10 @@ enum state {
     EXPONENT,
     NUMBER_BLANK,
     NUMBER_CR,
-    /* the line is a near miss; NO_NUMBER still collects the text in place of the number */
+    /* a near miss; these still collect the text in place of the number; NOT_AT_ONCE: there was a blank before or after =,
+     * or a carriage return */
     NO_NUMBER,
+    NOT_AT_ONCE,
     MISS,
 };
 
@@ -69,6 +71,11 @@ static enum state miss(struct ap_metricline *line, const char *reason)
 static enum state miss_at(struct ap_metricline *line, char c, const char *reason)
 {
     return miss(line, c == '\0' ? "NUL in line" : reason);
+}
+
+static enum state not_at_once(struct ap_metricline *line, char c, const char *reason)
+{
+    return miss_at(line, c, reason), c == '\0' ? MISS : NOT_AT_ONCE;
 }
 
 static enum state step_escape(const struct ap_metricline *line, char c)
@@ -168,6 +175,14 @@ static enum state step_name(struct ap_metricline *line, char c, bool *failed)
     return miss_at(line, c, reason);
 }
 
+static void add_token(struct ap_metricline *line, char c)
+{
+    if (line->token_size < AP_METRICLINE_TOKEN)
+        line->token[line->token_size++] = c;
+    else
+        line->token_cut |= !is_blank(c) && c != '\r';
+}
+
 /* From the end of the word to the beginning of the number. */
 static enum state step_head(struct ap_metricline *line, char c, bool *failed)
 {
@@ -179,20 +194,15 @@ static enum state step_head(struct ap_metricline *line, char c, bool *failed)
     case NAME_BLANK:
         if (is_blank(c))
             return NAME_BLANK;
-        return miss_at(line, c, c == '=' ? "blank before =" : "no = after the name");
+        return c == '=' ? not_at_once(line, c, "blank before =") : miss_at(line, c, "no = after the name");
     case VALUE_BLANK:
-        return is_blank(c) ? VALUE_BLANK : miss_at(line, c, c == '\r' ? "no number after =" : "blank after =");
+        if (is_blank(c))
+            return VALUE_BLANK;
+        add_token(line, c);
+        return not_at_once(line, c, c == '\r' ? "no number after =" : "blank after =");
     default:
         return step_name(line, c, failed);
     }
-}
-
-static void add_token(struct ap_metricline *line, char c)
-{
-    if (line->token_size < AP_METRICLINE_TOKEN)
-        line->token[line->token_size++] = c;
-    else
-        line->token_cut |= !is_blank(c) && c != '\r';
 }
 
 static enum state step_number(struct ap_metricline *line, char c)
@@ -203,7 +213,7 @@ static enum state step_number(struct ap_metricline *line, char c)
     if (state == VALUE && is_blank(c))
         return VALUE_BLANK;
     if (state == VALUE && c == '\r')
-        return miss(line, "no number after =");
+        return not_at_once(line, c, "no number after =");
     add_token(line, c);
     if (is_digit(c)) {
         if (state == E || state == E_SIGN || exponent)
@@ -240,6 +250,10 @@ static enum state step_tail(struct ap_metricline *line, char c)
     case NO_NUMBER:
         add_token(line, c);
         return c == '\0' ? miss(line, "NUL in line") : NO_NUMBER;
+    case NOT_AT_ONCE:
+        if (line->token_size > 0 || (!is_blank(c) && c != '\r'))
+            add_token(line, c);
+        return c == '\0' ? MISS : NOT_AT_ONCE;
     default:
         return MISS;
     }
@@ -316,15 +330,23 @@ static enum ap_metricline_is not_finite(struct ap_metricline *line)
     return AP_METRICLINE_NOT_FINITE;
 }
 
-/* nan, inf or infinity, whatever follows it but a letter or digit: "-nan(ind)" and "nan ms", too. */
-static bool is_word_not_finite(const struct ap_metricline *line)
+/* How programs write that there is no finite number; what begins with 1.# is of older C libraries for Windows. */
+static const char *const no_numbers[] = {
+    "nan", "inf", "infinity", "none", "null", "nil", "na", "n/a", "undefined", "\u221e", "1.#"};
+
+/* Whether nothing is in place of the number, or such a word, whatever follows it but a letter or digit: "-nan(ind)" and
+ * "nan ms", too. */
+static bool is_no_number(struct ap_metricline *line)
 {
     const char *word = line->token + (line->token[0] == '+' || line->token[0] == '-');
-    size_t size = line->token_size - (size_t)(word - line->token), letters = 0;
-    while (letters < size && (isalnum((unsigned char)word[letters]) || word[letters] == '_'))
-        letters++;
-    return (letters == 3 && (strncasecmp(word, "inf", 3) == 0 || strncasecmp(word, "nan", 3) == 0)) ||
-           (letters == 8 && strncasecmp(word, "infinity", 8) == 0);
+    line->token[line->token_size] = '\0';
+    for (size_t i = 0; i < sizeof no_numbers / sizeof *no_numbers; i++) {
+        size_t size = strlen(no_numbers[i]);
+        if (strncasecmp(word, no_numbers[i], size) == 0 &&
+            (no_numbers[i][size - 1] == '#' || !(isalnum((unsigned char)word[size]) || word[size] == '_')))
+            return true;
+    }
+    return line->token_size == 0;
 }
 
 enum ap_metricline_is ap_metricline_end(struct ap_metricline *line, double *value)
@@ -344,7 +366,7 @@ enum ap_metricline_is ap_metricline_end(struct ap_metricline *line, double *valu
     case VALUE:
     case VALUE_BLANK:
         miss(line, "no number after =");
-        return AP_METRICLINE_MISS;
+        return AP_METRICLINE_NOT_FINITE;
     case WHOLE:
     case FRACTION:
     case EXPONENT:
@@ -357,10 +379,12 @@ enum ap_metricline_is ap_metricline_end(struct ap_metricline *line, double *valu
     case E:
     case E_SIGN:
     case NO_NUMBER:
-        if (is_word_not_finite(line))
+        if (is_no_number(line))
             return not_finite(line);
         miss_token(line, "not a number");
         return AP_METRICLINE_MISS;
+    case NOT_AT_ONCE:
+        return is_no_number(line) ? AP_METRICLINE_NOT_FINITE : AP_METRICLINE_MISS;
     case MISS:
         return AP_METRICLINE_MISS;
     default:

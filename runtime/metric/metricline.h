@@ -17,7 +17,7 @@ enum {
     AP_METRICLINE_NAME = 1 << 16, /* bytes of a name; a longer one is a near miss */
 };
 
-/* NOT_FINITE is a MISS whose number is NaN, an infinity or too large for a double. */
+/* NOT_FINITE is a MISS whose number is NaN, an infinity or too large for a double, or a word like None, or absent. */
 enum ap_metricline_is { AP_METRICLINE_DULL, AP_METRICLINE_VALUE, AP_METRICLINE_MISS, AP_METRICLINE_NOT_FINITE };
 
 /* Init with {0}. Valid after ap_metricline_end: name after a VALUE or NOT_FINITE; text and reason after a MISS or

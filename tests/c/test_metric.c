@@ -175,6 +175,11 @@ static void reasons_are_precise(void)
     IS("METRIC a=nan(ind)", "not finite: nan(ind)");
     IS("METRIC a=+inf ms", "not finite: +inf ms");
     IS("METRIC a=nano", "not a number: nano");
+    IS("METRIC a=nonesuch", "not a number: nonesuch");
+    IS("METRIC a=NaN ()", "not finite: NaN ()");
+    IS("METRIC a = \tNaN  \r", "blank before =");
+    IS("METRIC a = \0", "blank before =");
+    IS("METRIC a= \0", "NUL in line");
     IS("METRIC a=inf_", "not a number: inf_");
     IS("METRIC a=infinit", "not a number: infinit");
     IS("METRIC a=infinite", "not a number: infinite");
@@ -187,6 +192,37 @@ static void reasons_are_precise(void)
     IS("METRIC a=1e1e1", "not a number: 1e1e1");
     IS("METRIC a=-.5 \t", "-0.5");
     IS("METRIC a=1.\t\r", "1");
+}
+
+/* The line after the newest value of the only name that has no finite number; 0 if there is none. */
+static uint64_t not_finite_at(const char *text)
+{
+    struct ap_metric *metric = open_metric();
+    struct ap_metric_report report;
+    feed(metric, text, strlen(text));
+    if (ap_metric_finish(&report, metric, NULL) != 0 || report.name_count != 1)
+        abort();
+    uint64_t line = report.names[0].not_finite;
+    ap_metric_close(metric);
+    return line;
+}
+
+/* A value that was printed before such a line is not the newest any more. */
+static void words_for_no_number(void)
+{
+    static const char *const words[] = {"=None", "=null", "=Null\r", "=nil", "=NA", "=N/A", "=undefined", "=", "=\r",
+        "= \t", "=1.#QNAN", "=1.#INF00", "=-1.#IND", "=\u221e", "=-\u221e", " = NaN", " =", "= none", "\t=\tinf\r"};
+    static const char *const others[] = {
+        "=12,5", "=nonesuch", "=N", "=NAME", "= 2", " = 2", " = 2 nan", " nan", "=+", "=nullable"};
+    char line[64];
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        snprintf(line, sizeof line, "METRIC a=1\nMETRIC a%s", words[i]);
+        ok(not_finite_at(line) == 2, "METRIC a%s is no value", words[i]);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        snprintf(line, sizeof line, "METRIC a=1\nMETRIC a%s", others[i]);
+        ok(not_finite_at(line) == 0, "METRIC a%s says nothing of the value", others[i]);
+    }
 }
 
 #define LONG "0123456789012345678901234567890123456x" /* two bytes less than what a reason shows */
@@ -517,6 +553,7 @@ static void feeding_goes_on_after_finish(void)
 int main(void)
 {
     reasons_are_precise();
+    words_for_no_number();
     long_tokens_are_cut();
     other_lines_are_neither();
     numbers_are_the_nearest_doubles();

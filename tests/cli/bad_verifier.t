@@ -168,6 +168,12 @@ echo 'METRIC score=-nan(ind)'
 END
 end_item
 
+misbehaves "prints a value and then None" skipped_verification_crash "line 2. is not finite" <<'END'
+echo METRIC score=9
+echo METRIC score=None
+END
+end_item
+
 misbehaves "prints a value, then one that is too large" skipped_verification_crash "is not finite" <<'END'
 printf 'METRIC score=9\nMETRIC score=1e400\n'
 END

@@ -127,6 +127,13 @@ is "printed JSON: the last object has NaN" "$code" 5
 line "and the reason shows it" "$err" 'it has "loss": NaN, which is no number'
 extracted json_large '{type: metric_lines, json: loss}' 'echo "{\"loss\": 0.5}"; echo "{\"loss\": 1e999}"'
 is "printed JSON: the last number is too large" "$code" 5
+extracted json_after '{type: metric_lines, json: loss}' 'echo METRIC score=1; echo "{\"loss\": NaN}"'
+is "a METRIC line and then JSON with NaN" "$code" 5
+line "and the reason says so" "$err" "the JSON after the last line METRIC score has no finite number as loss"
+extracted json_before '{type: metric_lines, json: loss}' 'echo "{\"loss\": NaN}"; echo METRIC score=1'
+is "but the METRIC line counts if it comes last" "$(field 1 primary_metric)" 1
+extracted regex_empty '{type: stdout_regex, regex: "^loss: ([0-9.]*)"}' 'echo "loss: 3.25"; echo "loss: nan"'
+is "stdout_regex: the last match has nothing in place of the number" "$code" 5
 extracted json_other '{type: metric_lines, json: score}' 'echo "{\"loss\": [NaN, -Infinity, 1e999], \"score\": 4.5}"'
 is "NaN in another field, as Python writes it, is ignored" "$(field 1 primary_metric)" 4.5
 extracted file_nan '{type: json_file, path: out.json, json_pointer: /score}' 'echo "{\"loss\": NaN, \"score\": 4.5}" > out.json'

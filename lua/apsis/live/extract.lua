@@ -27,7 +27,7 @@ end
 -- What a captured text is as the value of a METRIC line, so that numbers have one grammar: the scanner's report.
 local function scanned(capture)
   local text = editline.trim(capture)
-  return metric.scan("METRIC value=0\nMETRIC value=" .. (text:find "%c" and "" or text))
+  return metric.scan("METRIC value=0\nMETRIC value=" .. (text:find "%c" and "?" or text))
 end
 
 -- The first match counts; but if the last one is not finite, there is no measurement.
@@ -122,9 +122,18 @@ local function printed_later(extractor, name, gathered)
     named.command, name)
 end
 
+local function line_pattern(name) return "METRIC%s+" .. name:gsub("%W", "%%%0") .. "%s*=" end
+
+-- Whether JSON that was printed after the last METRIC line of that name has null or no finite number in its place.
+local function lost_later(extractor, name, gathered)
+  if not extractor.json or gathered.private then return false end
+  local later = ("\n" .. (fs.read(gathered.stdout_path) or "")):match(".*\n" .. line_pattern(name) .. "(.*)")
+  return later ~= nil and printed.number(later, extractor.json) == false
+end
+
 -- The line of a METRIC line of that name that is not finite, though none had a number before it; nil if there is none.
 local function only_not_finite(name, near_misses)
-  local pattern = "^%s*METRIC%s+" .. name:gsub("%W", "%%%0") .. "%s*="
+  local pattern = "^%s*" .. line_pattern(name)
   for _, near in ipairs(near_misses) do
     if near.reason:find "^not finite" and near.text:find(pattern) then return near.line end
   end
@@ -135,6 +144,10 @@ function extract.metric_lines(extractor, name, gathered)
   local value, not_finite = gathered.metrics[name], gathered.not_finite[name]
   local unclear = value and printed_later(extractor, name, gathered)
   if unclear then return nil, unclear end
+  if value and lost_later(extractor, name, gathered) then
+    return nil, ("the JSON after the last line METRIC %s has no finite number as %s, so there is no measurement")
+      :format(name, extractor.json)
+  end
   if value then return value end
   if not_finite then
     return nil, ("the last line METRIC %s (%s, line %d) is not finite, so there is no measurement"):format(name,

@@ -105,18 +105,18 @@ local function gather(value, name, found)
   end
 end
 
--- The number; or nil, and true if the name occurs in several places and never at the top level. A null that was printed
--- last is no number, whatever was printed before it.
+-- The number; false for a null that was printed last, whatever was printed before it; or nil, and true if the name
+-- occurs in several places and never at the top level.
 function printed.number(text, name)
   local whole = printed.decode(text)
   local list = type(whole) == "table" and #whole == 0 and { whole } or objects(text:sub(-LARGEST))
   for index = #list, 1, -1 do
     local number = at_name(list[index], name)
-    if number ~= nil then return number or nil end
+    if number ~= nil then return number end
   end
   local found = {}
   for _, value in ipairs(list) do gather(value, name, found) end
-  if #found == 1 then return found[1] or nil end
+  if #found == 1 then return found[1] end
   return nil, #found > 1
 end
 
