@@ -39,8 +39,8 @@ enum state {
     EXPONENT,
     NUMBER_BLANK,
     NUMBER_CR,
-    /* a near miss; these still collect the text in place of the number; NOT_AT_ONCE: there was a blank before or after =,
-     * or a carriage return */
+    /* a near miss; these still collect the text in place of the number; NOT_AT_ONCE: there was a blank before or
+     * after =, or a carriage return */
     NO_NUMBER,
     NOT_AT_ONCE,
     MISS,
