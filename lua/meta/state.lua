@@ -29,6 +29,13 @@ local journal = {}
 ---@return string? code
 function journal:append(line) end
 
+---Whether the file still has its name and is as this handle left it; append checks that, too. If another program has
+---removed or replaced it, what it held is saved to PATH.kept.
+---@return true? done
+---@return string? message
+---@return string? code EOTHER: another program has removed, replaced or changed the file
+function journal:check() end
+
 ---The file's length in bytes.
 ---@return integer? bytes
 ---@return string? message

@@ -80,6 +80,13 @@ static int l_journal_append(lua_State *L)
     return ap_own_done(L, ap_state_journal_append(&journal->journal, line, length, &err), &err);
 }
 
+static int l_journal_check(lua_State *L)
+{
+    struct ap_err err;
+    struct journal *journal = ap_own_check(L, 1, JOURNAL);
+    return ap_own_done(L, ap_state_journal_check(&journal->journal, &err), &err);
+}
+
 static int l_journal_size(lua_State *L)
 {
     struct ap_err err;
@@ -187,7 +194,8 @@ int luaopen_apsis_state(lua_State *L)
         {"digest", l_state_digest},
         {NULL, NULL},
     };
-    static const luaL_Reg methods[] = {{"append", l_journal_append}, {"size", l_journal_size}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {
+        {"append", l_journal_append}, {"check", l_journal_check}, {"size", l_journal_size}, {NULL, NULL}};
     ap_own_class(L, LOCK, NULL);
     ap_own_class(L, JOURNAL, methods);
     ap_own_class(L, LINES, NULL);

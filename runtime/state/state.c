@@ -97,10 +97,21 @@ out:
     return -1;
 }
 
+/* Makes the folder of path again if that alone is gone. */
+static void remake_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash != NULL ? strndup(path, (size_t)(slash - path)) : NULL;
+    if (folder != NULL)
+        (void)!mkdir(folder, 0777);
+    free(folder);
+}
+
 /* Writes what the journal holds to a new file beside it. -1 and errno. */
 static int save_lines(const struct ap_state_journal *journal, const char *path)
 {
     char chunk[4096];
+    remake_folder(path);
     int fd = ap_state_open_own(path, O_WRONLY | O_CREAT | O_TRUNC), result = fd < 0 ? -1 : 0;
     ssize_t count = 0;
     for (off_t at = 0; result == 0 && (count = pread(journal->fd, chunk, sizeof chunk, at)) > 0; at += count)
@@ -112,14 +123,14 @@ static int save_lines(const struct ap_state_journal *journal, const char *path)
     return result;
 }
 
-/* Refuses to append to a file that has no name any more (an editor or `git clean` replaced or removed it): its lines
- * would be lost. What it holds is saved beside it. Refuses a file that somebody else has changed, too. */
-static int refuse_others(struct ap_state_journal *journal, const struct stat *mine, struct ap_err *err)
+int ap_state_journal_check(struct ap_state_journal *journal, struct ap_err *err)
 {
-    struct stat there;
+    struct stat mine, there;
+    if (fstat(journal->fd, &mine) != 0)
+        return ap_err_errno(err, errno, "journal");
     bool gone = lstat(journal->path, &there) != 0;
-    if (!gone && there.st_dev == mine->st_dev && there.st_ino == mine->st_ino) {
-        if (mine->st_size == journal->size)
+    if (!gone && there.st_dev == mine.st_dev && there.st_ino == mine.st_ino) {
+        if (mine.st_size == journal->size)
             return 0;
         return ap_err_set(err, "EOTHER", "%s: another program has changed it", journal->path);
     }
@@ -128,28 +139,26 @@ static int refuse_others(struct ap_state_journal *journal, const struct stat *mi
     if (asprintf(&kept, "%s.kept", journal->path) < 0)
         return ap_err_memory(err);
     bool saved = save_lines(journal, kept) == 0;
-    ap_err_set(err, "EOTHER", "%s: another program has %s it; the lines that were in it %s %s", journal->path,
-        gone ? "removed" : "replaced", saved ? "are in" : "could not be saved to", kept);
+    ap_err_set(err, "EOTHER", "%s: another program has %s it; the lines that were in it %s %s%s", journal->path,
+        gone ? "removed" : "replaced", saved ? "are in" : "could not be saved to", kept,
+        saved ? ": rename that file back, then run again" : "");
     free(kept);
     return -1;
 }
 
 /* Restores the length before a failed append; if even this fails, nothing may follow the torn line. */
-static int take_back(struct ap_state_journal *journal, long long size, int errnum, const char *what, struct ap_err *err)
+static int take_back(struct ap_state_journal *journal, int errnum, const char *what, struct ap_err *err)
 {
-    if (ftruncate(journal->fd, size) != 0)
+    if (ftruncate(journal->fd, journal->size) != 0)
         journal->broken = true;
     return ap_err_errno(err, errnum, "%s", what);
 }
 
 int ap_state_journal_append(struct ap_state_journal *journal, const char *line, size_t length, struct ap_err *err)
 {
-    struct stat st;
     if (journal->broken)
         return ap_err_set(err, "EIO", "the journal takes no more lines: an earlier sync failed");
-    if (fstat(journal->fd, &st) != 0)
-        return ap_err_errno(err, errno, "journal");
-    if (refuse_others(journal, &st, err) != 0)
+    if (ap_state_journal_check(journal, err) != 0)
         return -1;
     struct iovec parts[] = {{.iov_base = (void *)(size_t)line, .iov_len = length}, {.iov_base = "\n", .iov_len = 1}};
     ssize_t written;
@@ -157,16 +166,16 @@ int ap_state_journal_append(struct ap_state_journal *journal, const char *line, 
         written = writev(journal->fd, parts, 2);
     while (written < 0 && errno == EINTR);
     if (written < 0)
-        return take_back(journal, st.st_size, errno, "cannot append to the journal", err);
+        return take_back(journal, errno, "cannot append to the journal", err);
     if ((size_t)written <= length) { /* short: most likely the disk is full; writing the rest gives the errno */
         size_t done = (size_t)written;
         if (ap_sys_write(journal->fd, line + done, length - done) != 0 || ap_sys_write(journal->fd, "\n", 1) != 0)
-            return take_back(journal, st.st_size, errno, "cannot append to the journal", err);
+            return take_back(journal, errno, "cannot append to the journal", err);
     }
     if (fdatasync(journal->fd) != 0) {
         int errnum = errno;
         journal->broken = true; /* a second fsync may report success for data the first one lost */
-        return take_back(journal, st.st_size, errnum, "cannot sync the journal", err);
+        return take_back(journal, errnum, "cannot sync the journal", err);
     }
     journal->size += (long long)length + 1;
     return 0;

@@ -39,7 +39,11 @@ int ap_state_torn_cut(int fd, struct ap_state_torn *torn, long long size);
 int ap_state_journal_open(
     struct ap_state_journal *journal, struct ap_state_torn *torn, const char *path, struct ap_err *err);
 
-/* Appends one line, without its newline: it is written and synced, or absent. */
+/* Code "EOTHER" if the file has no name any more (an editor or `git clean` replaced or removed it): what is appended to
+ * it would be lost. What it holds is then saved beside its name, PATH.kept. Refuses one that others have changed, too. */
+int ap_state_journal_check(struct ap_state_journal *journal, struct ap_err *err);
+
+/* Checks it, then appends one line, without its newline: it is written and synced, or absent. */
 int ap_state_journal_append(struct ap_state_journal *journal, const char *line, size_t length, struct ap_err *err);
 int ap_state_journal_size(long long *size, struct ap_state_journal *journal, struct ap_err *err);
 void ap_state_journal_close(struct ap_state_journal *journal);

@@ -358,6 +358,26 @@ static int holds_long_line(const char *path)
     return holds(path, line, sizeof line);
 }
 
+/* `rm -rf logs`, `git clean -fdx`. */
+static void test_folder_gone(void)
+{
+    struct ap_state_torn torn;
+    struct ap_err err = {0};
+    struct ap_state_journal journal;
+    const char *path = in_dir("logs/j"), *kept = in_dir("logs/j.kept");
+    mkdir(in_dir("logs"), 0755);
+    ok(ap_state_journal_open(&journal, &torn, path, NULL) == 0 &&
+            ap_state_journal_append(&journal, "a", 1, NULL) == 0 && ap_state_journal_check(&journal, NULL) == 0,
+        "a journal in a folder");
+    unlink(path);
+    rmdir(in_dir("logs"));
+    ok(ap_state_journal_check(&journal, &err) != 0 && strcmp(err.code, "EOTHER") == 0 && holds(kept, "a\n", 2),
+        "whose lines are saved if the folder is gone, too: %s", err.message);
+    ap_state_journal_close(&journal);
+    unlink(kept);
+    rmdir(in_dir("logs"));
+}
+
 /* What other programs do to the file of an open journal. */
 static void test_others(void)
 {
@@ -394,6 +414,7 @@ static void test_others(void)
     ap_state_journal_close(&journal);
     rmdir(kept);
     unlink(path);
+    test_folder_gone();
     ok(ap_state_journal_open(&journal, &torn, "/etc", &err) != 0 && strcmp(err.code, "EISDIR") == 0,
         "a folder in the root is no journal");
 }

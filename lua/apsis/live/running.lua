@@ -292,9 +292,10 @@ function running.experiments(self, spec)
     answers_only = spec.answers_only }
   self.world.keeping:finish()
   rooms.call("after_run", self)
+  local there, lost = self.journal.file:check()
+  local gone = not (there and outcome) and (self.world:gone() or lost) -- whatever failed first
+  if gone then return nil, gone, 3 end
   if not outcome then
-    local gone = self.world:gone()
-    if gone then return nil, gone, 3 end
     pcall(note.save, note, engine, "stopped", message)
     return nil, message, code
   end
