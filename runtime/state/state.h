@@ -39,8 +39,8 @@ int ap_state_torn_cut(int fd, struct ap_state_torn *torn, long long size);
 int ap_state_journal_open(
     struct ap_state_journal *journal, struct ap_state_torn *torn, const char *path, struct ap_err *err);
 
-/* Code "EOTHER" if the file has no name any more (an editor or `git clean` replaced or removed it): what is appended to
- * it would be lost. What it holds is then saved beside its name, PATH.kept. Refuses one that others have changed, too. */
+/* Code "EOTHER" if the file has no name any more (an editor or `git clean` replaced or removed it), so that what is
+ * appended to it would be lost: what it holds is then saved to PATH.kept. Refuses one that others changed, too. */
 int ap_state_journal_check(struct ap_state_journal *journal, struct ap_err *err);
 
 /* Checks it, then appends one line, without its newline: it is written and synced, or absent. */

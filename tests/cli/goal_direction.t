@@ -45,7 +45,7 @@ item "direction omitted is exactly as higher"
 goal omitted 'target-metric: 2' 1.5 1.7
 goal higher $'target-metric: 2\nmetric_direction: higher' 1.5 1.7
 for name in omitted higher; do
-    sed -E 's/"(seconds|elapsed_s|commit|tree)": *("[0-9a-f]*"|[0-9.e-]+)//g' "$T/$name/.autoloop/programs/loss/logs/results.jsonl" >"$T/$name.jsonl"
+    sed -E 's/"(seconds|elapsed_s|commit|tree|phases)": *("[0-9a-f]*"|\{[^}]*\}|[0-9.e-]+)//g' "$T/$name/.autoloop/programs/loss/logs/results.jsonl" >"$T/$name.jsonl"
     git -C "$T/$name" show memory/autoloop:loss.md | sed -E 's/[0-9a-f]{10}$//' >"$T/$name.md"
 done
 is "the journal" "$(cat "$T/omitted.jsonl")" "$(cat "$T/higher.jsonl")"

@@ -406,6 +406,23 @@ test("a line has the time when it was written, and how long its experiment took"
   equal({ record.seconds, record.timestamp }, { 8, "1970-01-02T03:46:48Z" })
 end)
 
+test("a clock that is set back while an experiment runs changes no duration", function()
+  local steady = 50
+  local engine = fake.engine("return {}", { budget = { iterations = 1 }, world = { steady = function() return steady end,
+    measure = function(x)
+      steady = steady + 3
+      return { value = x }
+    end } })
+  local measure = engine.world.measure
+  engine.world.measure = function(x)
+    engine.world.clock = engine.world.clock - 86400
+    return measure(x)
+  end
+  assert(engine:run { run_number = 1 })
+  local record = engine.journal:read(2)
+  equal({ record.seconds, record.timestamp }, { 3, "1969-12-31T00:16:42Z" })
+end)
+
 test("numbers begin where they may, and what is measured of a baseline is its line", function()
   local engine = fake.engine("return {}", { budget = { iterations = 2 }, world = { stage_list = { 1, 2 }, measure = function(x, request)
     return { value = x + request.stage, metrics = { first = request.first and 1 or 0 } }

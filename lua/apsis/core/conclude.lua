@@ -84,10 +84,10 @@ end
 function conclude.answered(engine, slot)
   engine.accepting:lock()
   engine.deciding:lock()
-  local answer, now = slot.held.answer, engine.world:now()
+  local answer = slot.held.answer
   local outcome, reason = answer.outcome, answer.reason
   slot.approval, slot.run = answer.noted, slot.held.run
-  slot.started = now - (slot.held.since - slot.held.started) -- waiting is no work
+  slot.began = engine:steady() - (slot.held.since - slot.held.started) -- waiting is no work
   local overtaken = outcome == "kept" and hold.overtaken(engine.history, slot.held)
   if overtaken then outcome, reason, slot.held.line.primary_metric = "skipped_not_selected", overtaken, nil end
   if outcome == "kept" and hold.passed_by(engine, slot) then conclude_one(engine, slot)

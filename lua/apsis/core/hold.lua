@@ -13,8 +13,8 @@ function hold.put(engine, slot, reason, extra)
   local shown = slot.acceptance and slot.acceptance.state
   if engine.judge then engine.judge:take_back(slot) end -- the best stays what others are compared with
   if shown then slot.acceptance.state = shown end
-  local history = engine.history
-  slot.held = { text = text, since = engine.world:now(), started = slot.started, run = engine.run_number,
+  local history, now = engine.history, engine.world:now()
+  slot.held = { text = text, since = now, started = now - engine:steady() + slot.began, run = engine.run_number,
     count = history.count, current = history.current.id, line = line.of(engine, slot, "kept", reason, extra) }
   if engine.world.save_held then engine.world:save_held(slot) end
   engine:phase(slot, "HELD")

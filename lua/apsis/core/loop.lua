@@ -61,6 +61,7 @@ function loop.new(spec)
 end
 
 function Engine:view(number, now) return run.view(self, number, now) end
+function Engine:steady() return (self.world.steady or self.world.now)(self.world) end -- of a clock that nobody sets
 
 local function remember(self, name, view, ...)
   local ok, message = hooks.remember(self, view, name, ...)
@@ -121,6 +122,7 @@ end
 -- A slot in flight, of its first fields.
 function Engine:open_slot(slot)
   setmetatable(slot, self.slot_class)
+  slot.began = self:steady()
   self.slots[slot.number] = slot
   self.flying = self.flying + 1
   return slot
@@ -143,9 +145,8 @@ function Engine:may_start() return self.budget:room(self:free()) end
 
 -- A slot enters a phase; of LOG with how it ended.
 function Engine:phase(slot, phase, outcome, reason)
-  local now, phases = self.world:now(), slot.phases or {}
-  local spent = slot.entered and math.max(0, now - slot.entered)
-  if spent then phases[slot.phase] = (phases[slot.phase] or 0) + math.floor(1000 * spent + 0.5) / 1000 end
+  local now, phases, last = self:steady(), slot.phases or {}, slot.phase
+  if slot.entered then phases[last] = (phases[last] or 0) + math.floor(1000 * (now - slot.entered) + 0.5) / 1000 end
   slot.phase, slot.phases, slot.entered = phase, phases, now
   self.world:phase(slot, outcome, reason)
   if self.proposals < self.workers then self.scheduler:wake(self.room) end -- the provider may be free
@@ -160,12 +161,12 @@ end
 
 -- Sets the fields of a line that are known only now: the value to beat from here on, the time.
 local function complete(self, slot, fields)
-  local bar, outcome, now = self.history.bar, fields.outcome, self.world:now()
+  local bar, outcome = self.history.bar, fields.outcome
   local kept = outcome == "kept" or outcome == "baseline"
   if outcome == "baseline" and self.history:begins_anew(fields) then bar = nil end
   fields.best = kept and self.metric:better_of(bar, fields.primary_metric) or bar
-  fields.seconds = now - slot.started
-  fields.timestamp = line.timestamp(now)
+  fields.seconds = self:steady() - slot.began
+  fields.timestamp = line.timestamp(self.world:now())
   line.complete(fields)
 end
 

@@ -105,6 +105,7 @@ function World:open_provider()
 end
 
 function World:now() return clock.time() end
+function World:steady() return wait.now() end
 
 -- How long the run has lasted, with what it had before it went on, in seconds.
 function World:elapsed() return self.state:elapsed() end
