@@ -220,6 +220,17 @@ tap.test("of the newest records each is its own line's, also when nobody holds t
   source:close()
 end)
 
+tap.test("a line that somebody left without its candidate or its parents has those that the rest of it shows", function()
+  for _, whole in ipairs { true, false } do
+    local made, source = folded({ baseline, '{"experiment":1,"outcome":"kept","candidate":null,"parents":null,'
+      .. '"proposal":{"operator":"a","parents":["c0000"]},"primary_metric":2,"timestamp":"2026-01-01T00:00:00Z"}',
+      '{"experiment":2,"outcome":"asked","timestamp":"2026-01-01T00:00:00Z"}' }, whole)
+    tap.equal({ made:at(2).id, made:at(2).candidate, made:at(2).parents }, { "c0001", "c0001", { "c0000" } })
+    tap.equal({ made:at(3).id, made:at(3).parents }, { nil, {} })
+    source:close()
+  end
+end)
+
 tap.test("later samples of a line that does not say its candidate are its experiment's", function()
   local made, source = folded({ baseline, '{"experiment":1,"outcome":"measured","trace":[{"id":"c0000","value":3}]}' }, true)
   tap.equal(made:at(1).samples, { 1, 3 })

@@ -84,9 +84,8 @@ end
 function conclude.answered(engine, slot)
   engine.accepting:lock()
   engine.deciding:lock()
-  local answer = slot.held.answer
-  local outcome, reason = answer.outcome, answer.reason
-  slot.approval, slot.run = answer.noted, slot.held.run
+  local outcome, reason = slot.held.answer.outcome, slot.held.answer.reason
+  slot.approval, slot.run = slot.held.answer.noted, slot.held.run
   slot.began = engine:steady() - (slot.held.since - slot.held.started) -- waiting is no work
   local overtaken = outcome == "kept" and hold.overtaken(engine.history, slot.held)
   if overtaken then outcome, reason, slot.held.line.primary_metric = "skipped_not_selected", overtaken, nil end

@@ -306,6 +306,8 @@ end
 -- What a line need not hold, because the rest of it shows it: worked out when somebody reads it, and when it is written
 -- to a file.
 line.worked_out = {
+  candidate = function(of) return line.status_of[of.outcome] ~= json.null and line.id(of.experiment) or nil end,
+  parents = function(fields) return fields.proposal and fields.proposal.parents or {} end,
   samples = function(fields) return fields.primary_metric and { fields.primary_metric } end,
   secondary_metrics = function(fields) return fields.improved ~= nil and {} or nil end,
   rollback_reason = function(fields, metric)
@@ -328,7 +330,6 @@ function line.complete(fields)
   fields.status = status ~= json.null and status or nil
   if status ~= "discard" and status ~= "crash" then fields.rollback_reason = nil
   elseif not has_reason(fields) then fields.rollback_reason = fields.outcome end
-  fields.parents = fields.parents or {}
   return fields
 end
 

@@ -207,6 +207,8 @@ tap.test("the way to the best has a step for each gain, from the baseline on; wh
     { "c0004", "step 4", 20, -30, 0.625, 0.375 } })
   past.began = 3 -- another baseline than the best's
   tap.equal(run:data(past, {}).path, nil)
+  past.baseline = { id = "c0000" } -- null in the journal
+  tap.equal(run:data(past, {}).headline, nil)
 end)
 
 tap.test("a run's columns, spend and best rows are its lines; one bad value does not stretch the axis", function()
