@@ -16,7 +16,7 @@ local yaml = {}
 ---everything quoted: strings. Keys are always strings; `<<` is a key like any other. Sequences are marked as json.array
 ---does. Tags: !!str !!int !!float !!bool !!null !!seq !!map. Aliases are read as copies. Refuses duplicate keys, keys
 ---that are not scalars, other tags, a second document, more than 100,000 values (aliases counted in full) or 100
----levels, control characters, invalid UTF-8. Raises on an unknown option.
+---levels, control characters, invalid UTF-8. Skips a byte order mark at the start. Raises on an unknown option.
 ---@param text string
 ---@param options? {name?: string} name (default "yaml") for messages
 ---@return any value

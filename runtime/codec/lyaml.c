@@ -335,10 +335,21 @@ static void check_options(lua_State *L)
     }
 }
 
+/* The text without the byte order mark that editors on Windows begin a file with. */
+static const char *check_text(lua_State *L, size_t *length)
+{
+    const char *text = luaL_checklstring(L, TEXT, length);
+    if (*length < 3 || memcmp(text, "\xef\xbb\xbf", 3) != 0)
+        return text;
+    lua_pushlstring(L, text + 3, *length - 3);
+    lua_replace(L, TEXT);
+    return lua_tolstring(L, TEXT, length);
+}
+
 static int l_yaml_decode(lua_State *L)
 {
     size_t length;
-    const char *text = luaL_checklstring(L, 1, &length);
+    const char *text = check_text(L, &length);
     check_options(L);
     lua_newtable(L); /* LINES */
     lua_newtable(L); /* ANCHORS */

@@ -206,6 +206,16 @@ tap.test("a refused text gets a message with line, column and remedy", function(
   for text, wanted in pairs(cases) do tap.equal(message(text), "EYAML: yaml:" .. wanted) end
 end)
 
+tap.test("a byte order mark at the start is no part of the text", function()
+  local function message(text) return select(2, yaml.decode(text)) end
+  for _, text in ipairs { "a: 1\n", "# said\na: 1\n", "---\na: 1\n", "{a: 1}", "\r\na: 1" } do
+    tap.equal(yaml.decode("\u{FEFF}" .. text), { a = 1 })
+  end
+  tap.equal(yaml.decode "\u{FEFF}- 1\n- 2", { 1, 2 })
+  tap.equal(message "\u{FEFF}a: 1\nb", message "a: 1\nb")
+  tap.equal(message "\u{FEFF}a: 'x\n---\n", message "a: 'x\n---\n")
+end)
+
 tap.test("no text is refused in libyaml's own words", function()
   local pieces, turn = { "a", ": ", "- ", "\n", " ", "\t", "[", "]", "{", "}", ",", "'", '"', "\\", "\\x", "\\ud800", "&", "*", "!", "!<",
     "!x!", "%", "%YAML", "%TAG", "|", ">", "0", "?", "#", "---", "...", "@", "`", "\xFF", "\xED\xA0\x80", "\1" }, 1
