@@ -28,6 +28,22 @@ sed -i 's/run: LANG.*--x/run: .\/measure.sh/' manifest.yaml
 echo 'echo METRIC loss=1' > measure.sh
 apsis setup
 line "a script that is not executable has the remedy" "$out" "chmod \+x"
+chmod +x measure.sh
+cp -r . "$T/lacking" && cd "$T/lacking"
+for run in ./measure.sh '[./measure.sh]'; do
+    sed -i "s|run: [^,}]*measure.sh[^,}]*|run: $run|" manifest.yaml
+    printf '#!/bin/sh\r\necho METRIC loss=1\r\n' >measure.sh && commit carriage
+    apsis setup
+    line "$run: setup sees a carriage return after the interpreter" "$out" "a carriage return ends the first line of ./measure.sh, #!/bin/sh,"
+    apsis baseline
+    line "and its measurement says so" "$err" "a carriage return ends the first line of ./measure.sh"
+    printf '#!/no/such/sh\necho METRIC loss=1\n' >measure.sh && commit missing
+    apsis setup
+    line "$run: setup sees an interpreter that is missing" "$out" "/no/such/sh, the interpreter that the first line of ./measure.sh names, is not there"
+    apsis baseline
+    line "and its measurement says so" "$err" "/no/such/sh, the interpreter that the first line"
+done
+cd "$OLDPWD"
 git checkout -q manifest.yaml
 sed -i 's/^provider:.*/provider: {kind: command, run: no-such-agent -p}/' manifest.yaml
 apsis setup

@@ -86,11 +86,14 @@ end
 -- A command given as a path, relative to its folder. true | nil, why.
 local function runnable(self, dir, word)
   local absolute = word:sub(1, 1) == "/"
-  local stat = fs.stat(absolute and word or dir .. "/" .. word)
+  local path = absolute and word or dir .. "/" .. word
+  local stat = fs.stat(path)
   if not stat then return nil, ("%s is not found in the project"):format(word) end
   if stat.mode & 73 == 0 then -- 0111
     return nil, ("%s is not executable: chmod +x %s && git add %s, then commit"):format(word, word, word)
   end
+  local lacking = programs.not_interpreted(path, word)
+  if lacking then return nil, lacking end
   if absolute or not self.world then return true end
   local missing = programs.uncommitted(self.world, plain_path((dir .. "/" .. word):sub(#self.dir + 2)))
   return not missing, missing

@@ -136,6 +136,22 @@ end
 local interpreters = { sh = true, bash = true, dash = true, zsh = true, ksh = true, python = true, python3 = true,
   perl = true, ruby = true, node = true, lua = true, luajit = true, Rscript = true }
 
+local FIRST_LINE <const> = 256 -- bytes of it that Linux reads
+
+-- Why a script cannot be started, as the program that its first line names is not there; nil if it can, or is none.
+-- word: how it is called.
+function programs.not_interpreted(path, word)
+  local line = (fs.read(path, FIRST_LINE) or ""):match "^#![ \t]*([^\n]*)"
+  if not line then return nil end
+  if line:find "\r$" then
+    return ("a carriage return ends the first line of %s, #!%s, so that its interpreter is not found: "
+      .. "sed -i 's/\\r$//' %s"):format(word, line:sub(1, -2), word)
+  end
+  local interpreter = line:match "^/[^ \t]*"
+  if not interpreter or fs.stat(interpreter) then return nil end
+  return ("%s, the interpreter that the first line of %s names, is not there"):format(interpreter, word)
+end
+
 -- A command's first words, up to the first unclear one.
 local function plain_words(run)
   if type(run) == "table" then return run end
@@ -157,6 +173,14 @@ function programs.script_of(run)
   if name == "apsis" then script = script == "exec" and words[3] or nil
   elseif not interpreters[name] and not name:find "^python3%.%d+$" and not name:find "^lua5%.%d$" then return nil end
   return script and not script:find "^%-" and script or nil
+end
+
+-- The same of a command { run, cwd } that was not found; dir: the project's folder in its checkout.
+function programs.not_started(dir, one)
+  local word = first_word(one.run)
+  if not word or not word:find("/", 1, true) then return nil end
+  local path = word:sub(1, 1) == "/" and word or ("%s/%s/%s"):format(dir, one.cwd or ".", word)
+  return programs.not_interpreted(path, word)
 end
 
 -- The program of a command { run, cwd }, or its interpreter's script, as a path in the project; nil if it is none.

@@ -10,6 +10,7 @@ local limits = require "apsis.live.cage.limits"
 local leftovers = require "apsis.live.leftovers"
 local metric = require "apsis.metric"
 local near_miss = require "apsis.live.near_miss"
+local programs = require "apsis.live.programs"
 local random = require "apsis.random"
 local reported = require "apsis.live.reported"
 local stats = require "apsis.stats"
@@ -95,6 +96,8 @@ function Job:command(command, case, scanner)
   local kept = self.keep_output
   local result, message = self:process(command, case, { scanner = scanner,
     stdout_file = kept and self.stdout_path or nil, stderr_file = kept and self.stderr_path or nil })
+  local lacking = (not result or result.code == 127) and programs.not_started(self.place.dir, command)
+  if lacking then return "crash", ("%s: %s"):format(command.name, lacking) end
   if not result then return "crash", message end
   local status, reason = how_it_ended(command, result)
   if status then
