@@ -17,11 +17,11 @@ test("what is no JSON otherwise is refused as before, with its own message", fun
   end
 end)
 
-test("a null printed last is no number, whatever was printed before", function()
-  equal({ printed.number('{"loss": 0.5}\n{"loss": NaN}\n', "loss") }, {})
-  equal({ printed.number('{"loss": 0.5}\n{"loss": null}\n', "loss") }, {})
+test("a null printed last is false, whatever was printed before", function()
+  equal({ printed.number('{"loss": 0.5}\n{"loss": NaN}\n', "loss") }, { false })
+  equal({ printed.number('{"loss": 0.5}\n{"loss": null}\n', "loss") }, { false })
   equal({ printed.number('{"loss": NaN}\n{"loss": 0.5}\n', "loss") }, { 0.5 })
-  equal({ printed.number('{"at": {"loss": NaN}}\n', "at.loss") }, {})
+  equal({ printed.number('{"at": {"loss": NaN}}\n', "at.loss") }, { false })
   equal({ printed.number('{"at": {"loss": NaN}, "of": {"loss": 1}}\n', "loss") }, { nil, true })
 end)
 

@@ -29,8 +29,6 @@ local function fatal(message, code)
   error({ fatal = true, message = message, code = code })
 end
 
-local function nothing() end
-
 -- new{ strategy, world, journal, metric = {...}, metrics = {NAME = {...}}, tie_breaker, seed, name, workers, proposals:
 --   how many of them may wait for their provider, budget, project, models = { {name, weight}... }, model_choice,
 --   thresholds = { [stage] = value }, threshold_of = { [stage] = another metric that must reach it }, trajectory,
@@ -44,7 +42,7 @@ function loop.new(spec)
     thresholds = spec.thresholds or {}, threshold_of = spec.threshold_of or {}, objections = {},
     streak = { length = 0, outcome = nil },
   }, Engine)
-  if not spec.world.phase then engine.phase = nothing end
+  if not spec.world.phase then engine.phase = function() end end
   for name, given in pairs(spec.metrics or {}) do
     engine.metric_names[#engine.metric_names + 1] = name
     engine.metrics[name] = direction.new { name = name, direction = given.direction, epsilon = given.epsilon }

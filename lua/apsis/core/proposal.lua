@@ -24,8 +24,7 @@ end
 local function named(what, index, field, history)
   local id = type(what) == "table" and what.id or what
   if what == history.best then return id end
-  local has, why
-  if type(id) == "string" then has, why = history:has(id) end
+  local has, why = history:has(id)
   if has then return id end
   if has == nil then return nil, ("%s[%d] is no candidate: %s"):format(field, index, tostring(id or what)) end
   return nil, ("%s[%d]: %s %s"):format(field, index, id, why)
