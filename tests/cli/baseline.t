@@ -174,6 +174,17 @@ unlike "no gain is shown" "$out" "gain:"
 like "why" "$out" "measured again .c0002. while it waited"
 apsis approve c0001
 is "its line" "$(field 1 outcome) $(field 1 primary_metric)" "skipped_not_selected null"
+git worktree add -q --detach "$T/from" refs/apsis/tiny/c0001
+echo 5 >"$T/from/value.txt"
+apsis submit "$T/from" -C .
+like "nor is it a parent of what somebody submits" "$out$err" "c0001 was measured otherwise than c0002"
+EXTRA="approval: {ask_above: 0.05}" new_project refused
+commit refused
+apsis baseline
+apsis run -q --iterations 1
+another_evaluator 3
+apsis approve c0001 --reject
+is "one that is refused has no value either" "$(field 1 outcome) $(field 1 primary_metric)" "reverted_not_approved null"
 PROVIDER='' EXTRA='' new_project outside
 apsis baseline
 apsis next >/dev/null
@@ -181,6 +192,25 @@ another_evaluator 3
 echo 7 >value.txt
 apsis submit
 is "what was planned before" "$(grep -c '"experiment":1,.*skipped_not_selected.*planned before' logs/results.jsonl)" 1
+end_item
+
+item "a file that git ignores and a rule names: another measure if it comes, and if it goes"
+RULES='  - {path: hid.txt, mode: read_only}' new_project ignored
+printf 'f=1; [ ! -e hid.txt ] || f=1000; echo "METRIC score=$(($(cat value.txt) * f))"\n' >evaluate.sh
+echo hid.txt >>.gitignore
+commit ignored
+apsis baseline
+apsis run -q --iterations 2
+echo x >hid.txt
+apsis run -q --iterations 1
+like "it comes" "$code $err" "^2 .*hid.txt: what measures is not"
+apsis baseline --again
+apsis run -q --iterations 1
+is "from there" "$(field 4 parents)" '["c0003"]'
+rm hid.txt
+apsis baseline --again
+apsis run -q --iterations 1
+is "it goes" "$(field 6 parents) $(field 6 outcome)" '["c0005"] kept'
 end_item
 
 item "a baseline that fails is over: status sends nobody to a run that is refused"

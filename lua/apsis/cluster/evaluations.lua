@@ -104,8 +104,7 @@ local function tidy(self, all)
   self.tidying = true
   take(self)
   leavings.clear(self)
-  self.tidied, self.inherited, self.pilots_before = true, {}, {}
-  for _, name in ipairs(self.guest and self.folder:pilots() or {}) do self.pilots_before[name] = true end
+  self.tidied, self.inherited = true, {}
   local stale = {}
   for name, number in pairs(self.folder:jobs()) do
     local history = self.world.history
@@ -260,12 +259,12 @@ function Evaluations:reap(answer)
   self.queue:cancel(over)
 end
 
--- Cancels what is in flight, also of a killed apsis, unless this one is a guest.
+-- Cancels what is in flight, also of a killed apsis. A guest's pilots may measure what that has sent: they stay, and
+-- end when they are idle.
 local function end_all(self)
-  local names, over = self:names(), {}
+  local names, over = self:names(), self.guest and {} or self.folder:pilots()
   for _, list in pairs(self.guest and {} or self.inherited) do table.move(list, 1, #list, #names + 1, names) end
   cancel(self, names)
-  for _, name in ipairs(self.folder:pilots()) do over[#over + 1] = not self.pilots_before[name] and name or nil end
   self.scheduler:cancel(over)
   for _, name in ipairs(over) do self.folder:remove(name) end
 end

@@ -96,11 +96,11 @@ local function used_up(engine)
 end
 
 -- Whether the end of a run ends an experiment: not one that has ended or is measured, or of which a result has come;
--- nor what somebody submits that was asked for it, unless the budget is used up.
-local function ends(engine, slot, used)
+-- nor what somebody submits that was asked for it.
+local function ends(engine, slot)
   local final = engine.judge and engine.judge:is_final(slot.proposal)
   return not (slot.skipped or slot.held or slot.offered or slot.result or slot.measurement or final
-    or slot.answered_by and not used or engine.world.executor:has_result(slot.number))
+    or slot.answered_by or engine.world.executor:has_result(slot.number))
 end
 
 local LOOK_S <const> = 1
@@ -114,10 +114,9 @@ function room.run(engine, options)
   else engine.scheduler:spawn(function() world.executor:begin() end) end
   local before, why = world.before_wait, nil
   function world:before_wait()
-    local used = used_up(engine)
-    why = why or used or planner.reached(engine) or engine.halts and engine.stopping or nil
+    why = why or used_up(engine) or planner.reached(engine) or engine.halts and engine.stopping or nil
     for _, slot in pairs(why and engine.slots or {}) do
-      if ends(engine, slot, used) then
+      if ends(engine, slot) then
         slot.skipped = "the run has ended: " .. why
         world:stop(slot)
       end

@@ -87,8 +87,9 @@ function conclude.answered(engine, slot)
   local outcome, reason = slot.held.answer.outcome, slot.held.answer.reason
   slot.approval, slot.run = slot.held.answer.noted, slot.held.run
   slot.began = engine:steady() - (slot.held.since - slot.held.started) -- waiting is no work
-  local overtaken = outcome == "kept" and hold.overtaken(engine.history, slot.held)
-  if overtaken then outcome, reason, slot.held.line.primary_metric = "skipped_not_selected", overtaken, nil end
+  local overtaken, old = outcome == "kept" and hold.overtaken(engine.history, slot.held), slot.held.line
+  if overtaken then outcome, reason = "skipped_not_selected", overtaken end
+  if slot.number < engine.history.anew then old.primary_metric, old.secondary_metrics, old.samples = nil, nil, nil end
   if outcome == "kept" and hold.passed_by(engine, slot) then conclude_one(engine, slot)
   else
     engine:phase(slot, "LOG", outcome, reason)

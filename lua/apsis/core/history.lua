@@ -46,7 +46,7 @@ function history.new(metric, source, of_branch)
   local self = setmetatable({
     metric = metric, source = source, of_branch = of_branch or false, count = 0, trees = {}, tried = {}, renewed = 0,
     kept_lines = {}, more = {}, cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = nil, asked = {},
-    parents_read = 0, asked_count = 0, last_experiment = -1, run = 0,
+    parents_read = 0, asked_count = 0, last_experiment = -1, run = 0, anew = 0,
     since_kept = 0, since_best = 0, began = 1, totals = no_totals(), run_totals = no_totals(), outcomes = {},
     best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, bar = nil, gain = nil, -- room
   }, History)
@@ -157,16 +157,14 @@ local function place(self, number, index)
   self.moved[number] = index
 end
 
-local ASKED = 4096
-
 -- Whether an id is that of a candidate to go on from; false and why not, or nil if there is none of that name.
 function History:has(id)
   if self.asked[id] then return true end
   local record = self:get(id)
   if not record then return nil end
   if not record.commit then return false, ("has no commit (%s)"):format(record.outcome) end
-  if line_of(self, id) < self.renewed then return false, "was measured otherwise than " .. self.baseline.id end
-  if self.asked_count == ASKED then self.asked, self.asked_count = {}, 0 end
+  if record.experiment < self.anew then return false, "was measured otherwise than " .. self.baseline.id end
+  if self.asked_count == 4096 then self.asked, self.asked_count = {}, 0 end -- so many are remembered
   self.asked[id], self.asked_count = true, self.asked_count + 1
   return true
 end
@@ -317,11 +315,13 @@ local function is_other(self, line)
   return before ~= nil and (self.of_branch or before.tree ~= line.tree or self:measured_otherwise(line))
 end
 
--- Whether the digests of two baselines differ in a part that both have.
+-- Whether the digests of two baselines differ in a part that both have, or in a file that only one has.
 local function evaluators_differ(one, other)
-  for key, digest in pairs(one or {}) do
-    if key ~= "apart" and other and other[key] and other[key] ~= digest then return true end
+  if not (one and other) then return false end
+  for key, digest in pairs(one) do
+    if other[key] ~= digest and (other[key] or key:find "^file ") and key ~= "apart" then return true end
   end
+  for key in pairs(other) do if not one[key] and key:find "^file " then return true end end
   return false
 end
 
@@ -346,7 +346,7 @@ local function take_baseline(self, record, index, value)
   if self:begins_anew(record) then self.began = index end -- what is before this line is not compared any more
   if self:measured_otherwise(record) then -- the same files may get another value now
     self.trees, self.tried, self.renewed = self.trees and { [record.tree or ""] = index }, {}, index
-    self.asked, self.asked_count = {}, 0
+    self.asked, self.asked_count, self.anew = {}, 0, record.experiment
   end
   self.gain = nil
   if is_other(self, record) then

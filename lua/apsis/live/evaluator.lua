@@ -103,7 +103,7 @@ local function chooser(world, apart)
     local mode, ruled = world.scope:mode(path)
     if decides[path] or mode == "writable" or mode == "generated" then return false end
     if words[path] or mode == "hidden" or named[path] then return true end
-    if not ruled then return false end
+    if not ruled or manifest.own_branch then return false end -- others commit to the files that a goal leaves alone
     for _, pattern in ipairs(documents) do
       if path:find(pattern) then return false end
     end
@@ -201,6 +201,10 @@ function evaluator.changed(world, baseline)
       parts[#parts + 1] = name or key == "files" and changed_files(world, baseline)
         or ("%s: %s"):format(world.manifest.where(key), key)
     end
+  end
+  for key in pairs(now) do
+    local name = key:sub(1, #FILE) == FILE and not before[key] and key:sub(#FILE + 1)
+    if name then parts[#parts + 1] = name end
   end
   if now[TARGET] and not before[TARGET] and not baseline.machines then -- it was measured here
     parts[#parts + 1] = ("%s: %s"):format(world.manifest.where(TARGET), TARGET)

@@ -92,7 +92,9 @@ function Judge:short_of(slot, count)
   local minutes, machines = budget.limits.minutes, slot.machines or {}
   if engine.world.elapsed then engine.elapsed_s = engine.world:elapsed() end
   if minutes and not slot.held and budget:spent "minutes" >= minutes then return budget:used_up_text "minutes" end
-  local usd, left = count * (machines.usd or 0) / math.max(1, slot.measurements or 0), budget:left "usd"
+  local cost = machines.usd or 0
+  local usd = count * cost / math.max(1, slot.measurements or 0)
+  local left = budget:left "usd" + (slot.reserved.usd or 0) - (slot.cost or 0) - cost
   if usd > left and not slot.held then
     return ("budget: %.6g usd left, measuring again may take %.6g"):format(left, usd)
   end

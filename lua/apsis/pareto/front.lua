@@ -110,6 +110,12 @@ end
 local TOO_LARGE <const> = "the hypervolume is more than a number holds: let the metrics be printed in larger units, or "
   .. "give metric.pareto a `reference` that is nearer"
 
+-- Whether a slot is a baseline that is measured otherwise than the last one: what is before it counts no more.
+local function begins_anew(owner, slot)
+  return slot.baseline and owner.history:measured_otherwise { metric = owner.metric.name,
+    direction = owner.metric.direction, machines = slot.machines, evaluator = slot.evaluator }
+end
+
 -- What a slot's candidate is worth now, whether it joins the front, and why or why not. Its worth is the hypervolume of
 -- the front with it if it joins, else its own, but not above that of the front. nil: a metric is missing, or the volume
 -- is beyond what a number holds (the third value).
@@ -117,7 +123,8 @@ function Front:worth(slot)
   fold(self)
   local new = { id = "", metrics = slot.secondary or {}, baseline = slot.baseline }
   if not numbers.complete(self.metrics, new) then return nil, false end
-  local members, joins, which = joined(self, self.members, new)
+  local anew = begins_anew(self.owner, slot)
+  local members, joins, which = joined(self, anew and {} or self.members, new)
   local alone = #members == 1 and joins and new.baseline
   local reference = alone and reference_of(self, new) or self.reference or reference_of(self, new)
   local bar, volume = self.owner.history.bar, numbers.hypervolume
