@@ -265,4 +265,18 @@ item "a hypervolume beyond what a number holds is no value"
 is "outcomes" "$(field 1 outcome) $(field 2 outcome) $(field 3 outcome)" "kept skipped_verification_crash kept"
 like "the reason, with the remedy" "$(field 2 rollback_reason)" "the hypervolume is more than a number holds: let the metrics"
 end_item
+
+pairs otherwise
+item "a baseline of another evaluator has the value it would have in a new project"
+apsis baseline -q --repeats 1
+apsis run -q --iterations 2
+alone=$(field 0 primary_metric)
+sed -i 's/ms=.*"/ms=$((time + 20))"/' evaluate.sh && commit slower
+apsis baseline -q --again --repeats 1
+again=$(field 3 primary_metric)
+rm -rf logs runs .apsis && git for-each-ref --format='delete %(refname)' refs/apsis refs/heads/apsis | git update-ref --stdin
+apsis baseline -q --repeats 1
+is "the same" "$again" "$(field 0 primary_metric)"
+ok "and another than before" test "$again" != "$alone"
+end_item
 finish

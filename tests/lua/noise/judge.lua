@@ -45,6 +45,19 @@ test("the baseline is measured 20 times, and its line says what is known of the 
   ok(lines[1].acceptance.state.differences == 19, "19 differences of 20 measurements")
 end)
 
+test("what a decision may cost is held against what is left with its own reservation", function()
+  local cost = 0.1
+  local world = noisy({ 6 }, 1)
+  local measure = world.measure
+  function world.measure(x, ...)
+    local slot = select(2, ...)
+    slot.machines = { usd = (slot.machines and slot.machines.usd or 0) + (slot.baseline and 30 or 1) * cost }
+    return measure(x, ...)
+  end
+  local lines = fake.run(plain, { budget = { iterations = 1, usd = 3.05 }, world = world, acceptance = { preset = "default" } })
+  equal(lines[2].outcome, "kept", lines[2].rollback_reason)
+end)
+
 test("large improvements are kept by a confirmation, no-ops are not, and each says why", function()
   local lines = fake.run(plain, spec({ [3] = 6, [6] = 6 }, 1))
   for number, line in ipairs(lines) do
