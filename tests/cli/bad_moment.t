@@ -310,7 +310,7 @@ END
 new_project others && apsis baseline
 for way in 'cp logs/results.jsonl new; mv new logs/results.jsonl' 'sed -i s/kept/kept/ logs/results.jsonl' \
     'mv logs/results.jsonl logs/old~; cp logs/old~ logs/results.jsonl' 'rm logs/results.jsonl' 'echo {} >>logs/results.jsonl' \
-    'rm -rf logs' 'mv logs "$T/$RANDOM"' 'git clean -qfdx'; do
+    'command rm -rf logs' 'mv logs "$T/$RANDOM"' 'git clean -qfdx'; do
     first=$(lines)
     starts run --iterations 50
     until_true more_lines_than "$((first + 1))"

@@ -39,6 +39,19 @@ if [ -n "${BESIDE_GC-}" ]; then
             *) command git "$@" ;;
         esac
     }
+    cp() { # of a repository: as a whole, or once more
+        local to=${!#} _
+        case $1 in
+            -r | -a)
+                for _ in 1 2 3 4; do
+                    [ -e "$to" ] && break
+                    command cp "$@" 2>/dev/null && { [ ! -e "$to/.git" ] || command git -C "$to" fsck --connectivity-only >/dev/null 2>&1; } && return
+                    command rm -rf "$to"
+                done
+                ;;
+        esac
+        command cp "$@"
+    }
     rm() {
         tried_again rm "$@" || return
         case $* in -rf*) sleep 0.3 && tried_again rm "$@" ;; esac

@@ -592,7 +592,7 @@ test("a worktree follows its repository when that is renewed", with_worktree(fun
   wt:checkout("HEAD")
   write(at .. "/a", "other\n")
   local tree = assert(wt:write_tree())
-  run(dir, "for try in $(seq 100); do git gc -q --prune=now 2>/dev/null && exit; sleep 0.1; done; exit 1") -- another runs
+  run(dir, "for try in $(seq 600); do git gc -q --prune=now 2>/dev/null && exit; sleep 0.1; done; exit 1") -- another runs
   equal(repo:renew(), true)
   equal(wt:checkout("HEAD"), { written = 1, removed = 0 })
   equal(repo:renew(), true)
