@@ -46,7 +46,7 @@ function history.new(metric, source, of_branch)
   local self = setmetatable({
     metric = metric, source = source, of_branch = of_branch or false, count = 0, trees = {}, tried = {}, renewed = 0,
     kept_lines = {}, more = {}, cache = setmetatable({}, { __mode = "v" }), recent = {}, moved = nil, asked = {},
-    parents_read = 0, asked_count = 0, last_experiment = -1, run = 0, anew = 0,
+    parents_read = 0, asked_count = 0, last_experiment = -1, run = 0, oldest = 0,
     since_kept = 0, since_best = 0, began = 1, totals = no_totals(), run_totals = no_totals(), outcomes = {},
     best = nil, current = nil, baseline = nil, newest = nil, newest_baseline = nil, bar = nil, gain = nil, -- room
   }, History)
@@ -163,8 +163,8 @@ function History:has(id)
   local record = self:get(id)
   if not record then return nil end
   if not record.commit then return false, ("has no commit (%s)"):format(record.outcome) end
-  if record.experiment < self.anew then return false, "was measured otherwise than " .. self.baseline.id end
-  if self.asked_count == 4096 then self.asked, self.asked_count = {}, 0 end -- so many are remembered
+  if record.experiment < self.oldest then return false, "was measured otherwise than " .. self.baseline.id end
+  if self.asked_count == 4096 then self.asked, self.asked_count = {}, 0 end -- the most it holds
   self.asked[id], self.asked_count = true, self.asked_count + 1
   return true
 end
@@ -346,7 +346,7 @@ local function take_baseline(self, record, index, value)
   if self:begins_anew(record) then self.began = index end -- what is before this line is not compared any more
   if self:measured_otherwise(record) then -- the same files may get another value now
     self.trees, self.tried, self.renewed = self.trees and { [record.tree or ""] = index }, {}, index
-    self.asked, self.asked_count, self.anew = {}, 0, record.experiment
+    self.asked, self.asked_count, self.oldest = {}, 0, record.experiment -- the oldest that compares with what follows
   end
   self.gain = nil
   if is_other(self, record) then

@@ -258,7 +258,7 @@ local function wait_for_room(self) self.scheduler:park(self.room) end
 -- than this run's made it. nil for the others.
 local function overtaken(self, plan)
   local name, history = self.strategy.name, self.history
-  local reason = plan.number < history.anew
+  local reason = plan.number < history.oldest
       and ("planned before %s, when something else measured"):format(history.baseline.id)
     or not plan.handed and plan.strategy and plan.strategy ~= name
       and ("planned by %s, and this run's strategy is %s"):format(plan.strategy, name)
