@@ -94,9 +94,10 @@ function Judge:short_of(slot, count)
   if minutes and not slot.held and budget:spent "minutes" >= minutes then return budget:used_up_text "minutes" end
   local cost = machines.usd or 0
   local usd = count * cost / math.max(1, slot.measurements or 0)
-  local left = budget:left "usd" + (slot.reserved.usd or 0) - (slot.cost or 0) - cost
+  local others = (budget.reserved.usd or 0) - (slot.reserved.usd or 0)
+  local left = (budget.limits.usd or math.huge) - budget:spent "usd" - others - (slot.cost or 0) - cost
   if usd > left and not slot.held then
-    return ("budget: %.6g usd left, measuring again may take %.6g"):format(left, usd)
+    return ("budget: %.6g usd left, measuring again may take %.6g"):format(math.max(0, left), usd)
   end
   return budget:short_of_measurements(count)
 end
