@@ -58,6 +58,13 @@ apsis skip all
 is "no number" "$code:$err" "2:apsis: all: no experiment's number; in flight: 2"
 end_item
 
+item "what another apsis skip is still writing is left to it"
+mkdir -p .apsis/skip
+touch .apsis/skip/0002.tmp-1-0 .apsis/skip/9
+wait_for "the run has looked" sh -c '! test -e .apsis/skip/9'
+is "not removed" "$(ls .apsis/skip)" 0002.tmp-1-0
+end_item
+
 item "in watch, x asks for the number and why; m on a candidate measures it once more"
 at_end+=("tmux -L skip kill-server 2>/dev/null")
 tmux -L skip -f /dev/null new-session -d -x 80 -y 24 "$APSIS watch"

@@ -6,11 +6,13 @@ local room = {}
 
 local LOOK_S <const> = 1
 
--- Ends what is asked for in a folder. What is not in flight here, or waits for a person, has nothing to end.
+-- Ends what is asked for in a folder. What is not in flight here, or waits for a person, has nothing to end; a file
+-- whose name is no number is still being written.
 local function take(engine, folder)
   for _, name in ipairs(fs.list(folder) or {}) do
-    local slot, reason = engine.slots[tonumber(name) or 0], fs.read(folder .. "/" .. name)
-    fs.remove(folder .. "/" .. name)
+    local number = name:match "^%d+$"
+    local slot, reason = engine.slots[tonumber(number)], number and fs.read(folder .. "/" .. name)
+    if number then fs.remove(folder .. "/" .. name) end
     if slot and not (slot.held or slot.offered) then
       slot.skipped = "a person skipped it" .. (reason and reason:find "%S" and ": " .. reason or "")
       engine.world:log("warn", ("experiment %d: %s"):format(slot.number, slot.skipped))
