@@ -213,6 +213,10 @@ is "merged, and measured in the same way" "$(outcomes) $(seen)" "baseline kept k
 echo 'echo "METRIC rise=$(($(head -1 value.txt) * 1000))"' >bench.sh && commit "another bench"
 apsis tick --quiet --program rise
 is "measured otherwise" "$(seen)" "seen 1 1"
+apsis status -C "$home" --json
+like "it begins from the new baseline" "$out" '"initial":[1-9][0-9]*000,'
+like "in the state file, too" "$(git show memory/autoloop:rise.md)" "Initial Metric \\| [1-9][0-9]*000 "
+like "and nobody is said to have edited it" "$(grep -c 'Initial Metric is' $home/logs/apsis.log)" "^0$"
 end_item
 
 finish

@@ -4,9 +4,9 @@ local json = require "apsis.json"
 
 local packed = {}
 
-local VERSION = 5 -- raise it when a fold makes something else of the same lines
+local VERSION = 6 -- raise it when a fold makes something else of the same lines
 
-local counters = { "count", "last_experiment", "run", "since_kept", "since_best", "began" }
+local counters = { "count", "last_experiment", "run", "since_kept", "since_best", "began", "renewed", "oldest" }
 local totals = { "totals", "run_totals" }
 local records = { "best", "current", "baseline", "newest", "newest_baseline" }
 

@@ -37,9 +37,9 @@ local function best_before(history)
   end
 end
 
--- The first baseline that has a value: what a goal began from.
+-- The first baseline whose value compares with the newest ones: what a goal began from.
 function intake.initial(history)
-  for index = 1, history.count do
+  for index = math.max(1, history.renewed), history.count do
     local record = history:at(index)
     if record.outcome == "baseline" and record.value then return record end
   end
@@ -86,7 +86,8 @@ local function put_right(self, doc, seen, iterations)
     doc:set("Best Metric", nil)
   end
   local before = seen > 0 and history:at(seen).best
-  say_once(self, doc:check { best = before or nil, initial = self.initial, target = self.target,
+  local initial = history.renewed <= seen and self.initial or said.initial_metric
+  say_once(self, doc:check { best = before or nil, initial = initial, target = self.target,
     direction = metric.direction, iterations = function(id) return history:get(id) end, count = seen > 0
     and history.totals.iterations - iterations or nil })
 end
@@ -109,7 +110,7 @@ end
 -- Takes the new records into the document; existed: whether there was a file. Returns its records and events.
 function intake.take(self, doc, existed)
   local history = self.session.engine.history
-  self.initial = self.initial or (intake.initial(history) or {}).value
+  self.initial = (intake.initial(history) or {}).value
   say_once(self, doc.warnings)
   local seen = seen_of(self, doc)
   local records, iterations = lines_from(history, seen + 1)
