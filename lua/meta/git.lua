@@ -5,8 +5,8 @@
 --
 -- Ids are 40 hex digits; a `rev` is any revision git knows ("HEAD~2", "main^{tree}", an id). Paths are raw bytes,
 -- '/'-separated, relative to the repository's root. If the repository refuses: nil, "CODE: message", "CODE". The codes
--- below have a meaning; any function may also return EGIT, ENOMEM or an errno's name. Wrong types, unknown option keys
--- and closed handles raise.
+-- below have a meaning; any function may also return EGIT, ENOMEM or an errno's name. ETORN: a ref's file names no commit;
+-- the message has the remedy. Wrong types, unknown option keys and closed handles raise.
 
 ---@class apsis.git
 local git = {}

@@ -217,7 +217,7 @@ int ap_git_info(struct ap_git_info *info, struct ap_git *git, struct ap_err *err
     if (result == 0)
         result = ap_gitlib.reference_lookup(&head, git->repo, "HEAD");
     if (result < 0)
-        return ap_gitlib_fail(err, result, "HEAD");
+        return ap_gitlib_fail_ref(err, result, git->repo, "HEAD");
     if (ap_gitlib.reference_type(head) == GIT_REFERENCE_SYMBOLIC) {
         const char *target = ap_gitlib.reference_symbolic_target(head);
         bool branch = strncmp(target, "refs/heads/", 11) == 0;
@@ -229,7 +229,7 @@ int ap_git_info(struct ap_git_info *info, struct ap_git *git, struct ap_err *err
     result = ap_gitlib.reference_name_to_id(&info->head, git->repo, "HEAD");
     info->born = result == 0;
     if (result < 0 && result != GIT_ENOTFOUND && result != GIT_EUNBORNBRANCH)
-        return ap_gitlib_fail(err, result, "HEAD");
+        return ap_gitlib_fail_ref(err, result, git->repo, "HEAD");
     return 0;
 }
 

@@ -125,6 +125,23 @@ int ap_gitlib_fail(struct ap_err *err, int result, const char *format, ...)
         last != NULL && last->message != NULL ? last->message : "refused by libgit2");
 }
 
+int ap_gitlib_fail_ref(struct ap_err *err, int result, git_repository *repo, const char *name)
+{
+    static const char torn[] = "corrupted loose reference file: ";
+    const git_error *last = result == GIT_ERROR ? ap_gitlib.error_last() : NULL;
+    if (last == NULL || last->message == NULL || strncmp(last->message, torn, sizeof torn - 1) != 0)
+        return ap_gitlib_fail(err, result, "%s", name);
+    const char *ref = last->message + sizeof torn - 1, *common = ap_gitlib.repository_commondir(repo);
+    if (strncmp(ref, "refs/", 5) != 0)
+        return ap_err_set(
+            err, "ETORN", "git's file %s is empty or torn: write \"ref: refs/heads/BRANCH\" into it", ref);
+    return ap_err_set(err, "ETORN",
+        "%s%s names no commit, as a power failure may leave it: remove that file, then git update-ref %s COMMIT. The "
+        "last "
+        "line of %slogs/%s has the commit as its second word; or git fsck --lost-found finds it",
+        common, ref, ref, common, ref);
+}
+
 /* Denies that a pack has an object that is to be written, which is then written once more. */
 static int not_asked(git_odb_backend *backend, const git_oid *id)
 {

@@ -67,6 +67,8 @@ enum { AP_GITLIB_TRIES = 20 };
 
 /* Fills err from libgit2's last error and its return value; returns -1. */
 int ap_gitlib_fail(struct ap_err *err, int result, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The same for a ref; ETORN and the remedy if its file is torn. */
+int ap_gitlib_fail_ref(struct ap_err *err, int result, git_repository *repo, const char *name);
 
 /* A repository of objects only, over the same object database: without working tree, index, attributes or
  * configuration, so that results depend only on the objects. */

@@ -28,7 +28,7 @@ static int check_ref(const char *name, struct ap_err *err)
 int ap_gitref_read(git_oid *out, git_repository *repo, const char *name, struct ap_err *err)
 {
     int result = ap_gitlib.reference_name_to_id(out, repo, name);
-    return result < 0 ? ap_gitlib_fail(err, result, "%s", name) : 0;
+    return result < 0 ? ap_gitlib_fail_ref(err, result, repo, name) : 0;
 }
 
 int ap_gitref_symbolic(struct ap_buf *out, git_repository *repo, const char *name, struct ap_err *err)
@@ -36,7 +36,7 @@ int ap_gitref_symbolic(struct ap_buf *out, git_repository *repo, const char *nam
     git_reference *ref = NULL;
     int result = ap_gitlib.reference_lookup(&ref, repo, name);
     if (result < 0)
-        return ap_gitlib_fail(err, result, "%s", name);
+        return ap_gitlib_fail_ref(err, result, repo, name);
     if (ap_gitlib.reference_type(ref) == GIT_REFERENCE_SYMBOLIC) {
         const char *target = ap_gitlib.reference_symbolic_target(ref);
         result = ap_buf_add(out, target, strlen(target) + 1);
@@ -196,9 +196,11 @@ int ap_gitref_set(git_repository *repo, const char *name, const git_oid *id, enu
     } while (may_pass(result, tries++));
     if (result == 0)
         return had_folder ? 0 : sync_above(repo, name, err);
-    ap_gitlib_fail(err, result, "%s", name);
+    ap_gitlib_fail_ref(err, result, repo, name);
     git_oid now;
     int known = ap_gitlib.reference_name_to_id(&now, repo, name);
+    if (known == GIT_ERROR)
+        return ap_gitlib_fail_ref(err, known, repo, name);
     bool moved = (expect == AP_GITREF_ABSENT && known == 0 && result == GIT_EEXISTS) ||
                  (expect == AP_GITREF_EXACTLY &&
                      (result == GIT_EMODIFIED || (result == GIT_ENOTFOUND && known == GIT_ENOTFOUND)));
@@ -216,7 +218,7 @@ int ap_gitref_delete(git_repository *repo, const char *name, struct ap_err *err)
         if (result == 0)
             result = ap_gitlib.reference_remove(repo, name);
     } while (may_pass(result, tries++));
-    return result < 0 ? ap_gitlib_fail(err, result, "%s", name) : 0;
+    return result < 0 ? ap_gitlib_fail_ref(err, result, repo, name) : 0;
 }
 
 static bool is_lock(const char *name)

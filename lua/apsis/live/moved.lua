@@ -2,6 +2,7 @@
 -- moved or removed beside apsis is shown. Reads only. Called by reader, standing, running.
 local branch = require "apsis.live.branch"
 local fs = require "apsis.fs"
+local torn = require "apsis.live.torn"
 
 local moved = {
   ended = { finished = true, interrupted = true, waiting = true }, -- status of a run whose branch has the best
@@ -50,8 +51,11 @@ function moved.ref(repo, at, history)
     local other = record and record.commit and record.commit ~= commit
     if other and not (wrong and wrong.experiment < record.experiment) then wrong, what = record, OTHER end
   end
-  return wrong and ("%s%s %s; `git update-ref %s%s %s` restores it"):format(at.refs,
-    wrong.candidate, what, at.refs, wrong.candidate, wrong.commit)
+  if not wrong then return nil end
+  local name = at.refs .. wrong.candidate
+  local file = what == GONE and torn.file(repo, name)
+  if file then what = ("names no commit, as a power failure may leave it: remove its file %s"):format(file) end
+  return ("%s %s; `git update-ref %s %s` restores it"):format(name, what, name, wrong.commit)
 end
 
 -- Of a run that has ended: why its branch is not at the best, for people; nil if it is, or has more. A clone has
@@ -63,6 +67,8 @@ function moved.branch(repo, prefix, name, best)
     or tip and branch.descends(repo, tip, best.commit) then
     return nil
   end
+  local file = not tip and torn.file(repo, "refs/heads/" .. name)
+  if file then return file .. " names no commit, as a power failure may leave it: `apsis run` makes it again" end
   return ("somebody %s; the best is %s"):format(tip and "moved it to " .. tip:sub(1, 10) or "removed it", best.id)
 end
 

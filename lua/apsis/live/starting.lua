@@ -5,6 +5,7 @@ local ended = require "apsis.live.ended"
 local held = require "apsis.live.held"
 local programs = require "apsis.live.programs"
 local rooms = require "apsis.core.rooms"
+local torn = require "apsis.live.torn"
 local wait = require "apsis.wait"
 
 local starting = {}
@@ -76,8 +77,8 @@ function starting:check_cage()
   return true
 end
 
--- Removes lock files that a killed process left on the run's refs. Only the holder of the project's lock writes the
--- candidates' refs; the branch's lock may be another git's, which holds it for milliseconds.
+-- Removes lock files that a killed process left on the run's refs, and torn refs. Only the holder of the project's lock
+-- writes the candidates' refs; the branch's lock may be another git's, which holds it for milliseconds.
 function starting:clear_locks()
   self.repo:clear_locks(self.refs:sub(1, -2), 0)
   self.repo:clear_locks(self.anchors:sub(1, -2), 0)
@@ -85,6 +86,12 @@ function starting:clear_locks()
     local _, left = self.repo:clear_locks(self.branch.ref, 2)
     if left ~= 1 then break end
     wait.sleep(0.1)
+  end
+  for _, place in ipairs { self.refs, self.anchors, not self.manifest.own_branch and self.branch.ref or nil } do
+    for _, name in ipairs(torn.clear(self.repo, place)) do
+      self:log("warn", ("removed the file of the ref %s, which named no commit, as a power failure may leave it")
+        :format(name))
+    end
   end
 end
 

@@ -60,11 +60,11 @@ function inventory.branch_of(manifest)
   return manifest.branch .. (manifest.branch_by_id and "/" or "")
 end
 
--- The refs at a place: { name, id } each | nil, message.
+-- The refs at a place, without torn ones: { name, id } each | nil, message.
 function inventory.refs_at(repo, place)
   if place:sub(-1) == "/" then return repo:refs(place) end
   local id, message, code = repo:ref(place)
-  if not id and code ~= "ENOENT" then return nil, message end
+  if not id and code ~= "ENOENT" and code ~= "ETORN" then return nil, message end
   return id and { { name = place, id = id } } or {}
 end
 

@@ -11,6 +11,7 @@ local process = require "apsis.process"
 local refs = require "apsis.project.ref"
 local runs = require "apsis.live.runs"
 local state = require "apsis.state"
+local torn = require "apsis.live.torn"
 local wait = require "apsis.wait"
 
 local shelf = {}
@@ -125,6 +126,9 @@ local function move_refs(project, repo, record, source, target)
   clear_locks(repo, record)
   for _, place in ipairs(inventory.places(record)) do
     local from, to = place[source], place[target]
+    for _, name in ipairs(torn.clear(repo, from)) do
+      project.session:log("warn", name .. " is removed, not kept: it named no commit, as a power failure may leave it")
+    end
     local list, message = inventory.refs_at(repo, from)
     if not list then return nil, message end
     for _, ref in ipairs(list) do
