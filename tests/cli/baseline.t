@@ -243,4 +243,19 @@ unlike "nothing of it" "$err" "no line of"
 is "the next number follows" "$(field 1 candidate)" c0001
 end_item
 
+item "a journal that was removed beside a run, and saved: each command that misses it names the way back"
+new_project "saved away"
+apsis baseline -q
+mv logs/results.jsonl logs/results.jsonl.kept
+for command in status setup "run --iterations 1" "baseline" log; do
+    apsis $command
+    like "$command" "$out$err" "logs/results.jsonl.kept is a journal that was removed beside a run: .mv .* brings it back"
+    unlike "$command" "$out$err" "next:"
+done
+eval "$(sed -n 's/.*`\(mv [^`]*\)`.*/\1/p' <<<"$err")"
+apsis status
+line "brought back" "$out" "^baseline: +c0000 = 0"
+is "whole" "$err" ""
+end_item
+
 finish

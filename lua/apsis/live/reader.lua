@@ -150,7 +150,8 @@ function reader.with_lines(dir)
   local self, message, code = reader.open(dir)
   if not self then return nil, message, code end
   if self.history.count == 0 then
-    return nil, ("no experiments yet: run `apsis baseline%s` first"):format(paths.argument(dir)), 3
+    return nil, session.saved(self.home)
+      or ("no experiments yet: run `apsis baseline%s` first"):format(paths.argument(dir)), 3
   end
   return self
 end

@@ -7,6 +7,7 @@ local journal = require "apsis.core.journal"
 local lock = require "apsis.live.lock"
 local note = require "apsis.live.note"
 local links = require "apsis.project.links"
+local paths = require "apsis.project.path"
 local plain = require "apsis.project.plain"
 local seal = require "apsis.live.seal"
 
@@ -88,10 +89,20 @@ function Session:unlock()
   self.held = nil
 end
 
+-- The way back to a journal that was removed beside a run, which then saved what it held; nil if there is none.
+function session.saved(home)
+  local from, to = home .. "/logs/results.jsonl.kept", home .. "/logs/results.jsonl"
+  local now = fs.stat(to)
+  if now and now.size > 0 or not fs.stat(from) then return nil end
+  return ("%s is a journal that was removed beside a run: `mv %s %s` brings it back"):format(from, paths.quoted(from),
+    paths.quoted(to))
+end
+
 -- Opens the journal for append; cuts a torn tail and reports that.
 function Session:open_journal()
   local ok, message = fs.mkdir(self.home .. "/logs")
-  if not ok then return nil, message, 3 end
+  local saved = session.saved(self.home)
+  if saved or not ok then return nil, saved or message, 3 end
   local opened, cut = journal.open(self.home .. "/logs/results.jsonl")
   if not opened then return nil, cut, 3 end
   if cut then
@@ -106,7 +117,9 @@ end
 -- The journal, for commands that only read.
 function Session:read_journal()
   local path = self.home .. "/logs/results.jsonl"
-  if not fs.stat(path) then return nil, "no experiments yet: run `apsis baseline` first", 3 end
+  if not fs.stat(path) then
+    return nil, session.saved(self.home) or "no experiments yet: run `apsis baseline` first", 3
+  end
   self.journal = journal.reader(path)
   return true
 end

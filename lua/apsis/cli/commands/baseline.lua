@@ -1,7 +1,6 @@
 -- baseline: measures HEAD and writes the journal's first line.
 local common = require "apsis.cli.common"
 local evaluator = require "apsis.live.evaluator"
-local fs = require "apsis.fs"
 local json = require "apsis.json"
 local lfs = require "apsis.live.lfs"
 local rooms = require "apsis.core.rooms"
@@ -20,15 +19,9 @@ function baseline.options(parser)
   common.run_options(parser)
 end
 
-local KEPT <const> = "logs/results.jsonl.kept"
-
 -- Refs of another loop of this name, or of a deleted journal, would be overwritten.
 local function check_refs(self)
   if self.engine.history.count > 0 then return true end
-  if fs.stat(self.home .. "/" .. KEPT) then
-    return nil, ("%s is a journal that was removed beside a run: mv %s logs/results.jsonl, then run again"):format(KEPT,
-      KEPT), 3
-  end
   for _, ref in ipairs(self.world.repo:refs(self.world.refs)) do
     if not ref.name:find("/c0000$") then
       return nil, ("%s exists, and this project has no journal: another project here has the name %q (choose another "

@@ -44,7 +44,8 @@ end
 
 -- The next commands, as typed from here.
 local function next_text(self, dir, baseline)
-  local at = show.at(dir)
+  local at, saved = show.at(dir), session.saved(self.home)
+  if saved then return saved end
   local first = baseline and baseline.value and "" or ("apsis baseline%s && "):format(at)
   if self.otherwise then first = ("apsis baseline --again%s && "):format(at) end
   if self.manifest.provider then return ("next: %sapsis run%s"):format(first, at) end

@@ -4,6 +4,7 @@ local json = require "apsis.json"
 local near_miss = require "apsis.live.near_miss"
 local reader = require "apsis.live.reader"
 local rooms = require "apsis.core.rooms"
+local session = require "apsis.live.session"
 local standing = require "apsis.live.standing"
 local show = require "apsis.cli.table"
 local words = require "apsis.cli.words"
@@ -43,7 +44,8 @@ local function print_text(self, facts, at)
   for _, change in rooms.each "status_rows" do following = change(self, facts, rows) or following end
   show.facts(rows)
   local take = not facts.running and rooms.first("take", self.history, self.dir, at ~= "" and " -C" .. at or "")
-  if facts.baseline == json.null then print("next: " .. following) elseif take then
+  local saved = session.saved(self.home)
+  if saved then print(saved) elseif facts.baseline == json.null then print("next: " .. following) elseif take then
     print(show.take(self.manifest, take))
   end
 end
