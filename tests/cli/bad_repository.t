@@ -181,6 +181,27 @@ apsis apply c0001
 like "a removal in the index counts" "$err" "1 uncommitted change: away/x"
 end_item
 
+item "a change that git is not to see: apply names the commands that show it"
+for mark in skip-worktree assume-unchanged; do
+    new_project "$mark"
+    changing value.txt=3
+    git update-index "--$mark" value.txt && echo 9 >value.txt
+    apsis apply
+    is "$mark" "$code $(cat value.txt)" "3 9"
+    unlike "$mark: what does not help" "$err" "stash -u"
+    remedy=$(sed -n 's/.*: \(git -C .*\), then commit.*/\1/p' <<<"$err")
+    ok "$mark: the remedy" eval "$remedy"
+    git stash -q
+    apsis apply
+    is "$mark: then" "$code $(cat value.txt)" "0 3"
+done
+new_project absent
+changing value.txt=3
+git update-index --assume-unchanged value.txt && rm value.txt
+apsis apply
+like "a file that is not there" "$err" "update-index --no-assume-unchanged value.txt"
+end_item
+
 item "an index that cannot be read: no traceback, and of a sparse one the remedy"
 new_project index
 mkdir other && echo 1 >other/x && commit more

@@ -2,6 +2,7 @@
 -- written before; then files and index, then the branch by compare-and-swap. So a kill leaves the old state, the new
 -- one, or uncommitted changes that `git status` shows. Called by the command apply.
 local fs = require "apsis.fs"
+local quoted = require("apsis.project.path").quoted
 local repository = require "apsis.live.repository"
 local show = require "apsis.cli.table"
 
@@ -69,13 +70,26 @@ end
 local ENCODED <const> = "apsis cannot compare a file that has a working-tree-encoding (.gitattributes): if `git "
   .. "status` shows no change, by hand: git merge --squash %s"
 
--- Of paths in the way: those that are not there, as a sparse checkout leaves them out.
-local function left_out(self, paths)
-  local absent = {}
+-- Of paths in the way, why git does not show that they differ, and the remedy; nil if it does not track them. commit:
+-- what git can merge by hand.
+local function unseen(self, paths, commit)
+  local absent, marked, sparse = {}, {}, fs.stat(self.gitdir .. "/info/sparse-checkout")
   for _, path in ipairs(paths) do
-    if self.repo:is_tracked(path) and not fs.stat(self.root .. "/" .. path) then absent[#absent + 1] = path end
+    local list = sparse and not fs.stat(self.root .. "/" .. path, { follow = false }) and absent or marked
+    if self.repo:is_tracked(path) then list[#list + 1] = path end
   end
-  return #absent > 0 and absent
+  if #absent > 0 then
+    return ("your sparse checkout leaves out %s, which the candidate changes: git sparse-checkout disable, or by "
+      .. "hand: git merge --squash %s"):format(checkout.names(absent), commit)
+  end
+  if #marked == 0 then return nil end
+  local names, words = checkout.names(marked), {}
+  for index, path in ipairs(marked) do words[index] = quoted(path) end
+  local git = "git -C " .. quoted(self.root) .. " update-index --no-"
+  local all = table.concat(words, " ")
+  return ("%s: the candidate changes what you changed, and git does not show that (skip-worktree or assume-unchanged): "
+    .. "%sskip-worktree %s && %sassume-unchanged %s, then commit the change, or put it away: git stash")
+    :format(names, git, all, git, all)
 end
 
 -- Whether files and index may become `tree`: they are as HEAD has them, nothing is in the way, and git would write them
@@ -95,11 +109,8 @@ function Checkout:may_become(tree, commit)
       .. "git merge --squash %s"):format(checkout.names(conflicts), commit), 3
   end
   if code ~= "ECONFLICT" then return nil, message, 3 end
-  local absent = left_out(self, conflicts)
-  if absent then
-    return nil, ("your sparse checkout leaves out %s, which the candidate changes: git sparse-checkout disable, or by "
-      .. "hand: git merge --squash %s"):format(checkout.names(absent), commit), 3
-  end
+  local why = unseen(self, conflicts, commit)
+  if why then return nil, why, 3 end
   return nil, ("contents that git does not track are in the way: %s; move them, or put them away: git stash -u")
     :format(checkout.names(conflicts)), 3
 end
