@@ -5,10 +5,25 @@
 
 #include <string.h>
 
+/* Names the commit that a history lacks. */
+static int fail_history(struct ap_err *err, int result, const char *what)
+{
+    static const char missing[] = "no match for id (";
+    const git_error *last = ap_gitlib.error_last();
+    const char *id = last != NULL && last->message != NULL ? strstr(last->message, missing) : NULL;
+    if (id == NULL)
+        return ap_gitlib_fail(err, result, "%s", what);
+    return ap_err_set(err, "EGIT",
+        "the history lacks the commit %.*s, whose object is missing: git fetch --refetch REMOTE brings it, from a "
+        "remote "
+        "or the path of another copy",
+        GIT_OID_HEXSZ, id + sizeof missing - 1);
+}
+
 int ap_gitmerge_base(git_oid *out, git_repository *repo, const git_oid *a, const git_oid *b, struct ap_err *err)
 {
     int result = ap_gitlib.merge_base(out, repo, a, b);
-    return result < 0 ? ap_gitlib_fail(err, result, "merge base") : 0;
+    return result < 0 ? fail_history(err, result, "merge base") : 0;
 }
 
 int ap_gitmerge_descendant_of(
@@ -19,14 +34,14 @@ int ap_gitmerge_descendant_of(
         return 0;
     int result = ap_gitlib.graph_descendant_of(repo, commit, ancestor);
     *yes = result == 1;
-    return result < 0 ? ap_gitlib_fail(err, result, "history") : 0;
+    return result < 0 ? fail_history(err, result, "history") : 0;
 }
 
 int ap_gitmerge_ahead_behind(
     size_t *ahead, size_t *behind, git_repository *repo, const git_oid *a, const git_oid *b, struct ap_err *err)
 {
     int result = ap_gitlib.graph_ahead_behind(ahead, behind, repo, a, b);
-    return result < 0 ? ap_gitlib_fail(err, result, "history") : 0;
+    return result < 0 ? fail_history(err, result, "history") : 0;
 }
 
 static int list_conflicts(struct ap_buf *conflicts, git_index *index)

@@ -202,6 +202,21 @@ apsis apply
 like "a file that is not there" "$err" "update-index --no-assume-unchanged value.txt"
 end_item
 
+item "a commit of the history is missing: which, and where it comes from"
+new_project hole
+changing value.txt=3
+git commit -q --allow-empty -m one && git commit -q --allow-empty -m two
+missing=$(git rev-parse HEAD~1)
+git clone -q "$T/hole" "$T/copy"
+rm -f ".git/objects/${missing:0:2}/${missing:2}"
+apsis apply
+is "exit" "$code" 3
+like "which" "$err" "lacks the commit $missing, .*: git fetch --refetch REMOTE"
+git fetch -q --refetch "$T/copy" main
+apsis apply
+is "with the remedy" "$code $(cat value.txt)" "0 3"
+end_item
+
 item "an index that cannot be read: no traceback, and of a sparse one the remedy"
 new_project index
 mkdir other && echo 1 >other/x && commit more
