@@ -42,6 +42,18 @@ for run in ./measure.sh '[./measure.sh]'; do
     line "$run: setup sees an interpreter that is missing" "$out" "/no/such/sh, the interpreter that the first line of ./measure.sh names, is not there"
     apsis baseline
     line "and its measurement says so" "$err" "/no/such/sh, the interpreter that the first line"
+    for wrong in "nope@is not there, as it is no absolute path: write #!/usr/bin/env nope" "/etc@is a folder" "/etc/passwd@is not executable"; do
+        program=${wrong%@*} why=${wrong#*@}
+        printf '#!%s\necho METRIC loss=1\n' "$program" >measure.sh && commit wrong
+        apsis setup
+        line "$run: setup, of #!$program" "$out" "$program, the interpreter that the first line of ./measure.sh names, $why"
+        apsis baseline
+        line "$run: its measurement, of #!$program" "$err" "$program, the interpreter that the first line of ./measure.sh names, $why"
+    done
+    cp /bin/sh own-sh
+    printf '#!own-sh\necho METRIC loss=1\n' >measure.sh && commit own
+    apsis setup
+    is "$run: an interpreter of the project" "$code" 0
 done
 cd "$OLDPWD"
 git checkout -q manifest.yaml

@@ -138,8 +138,8 @@ local interpreters = { sh = true, bash = true, dash = true, zsh = true, ksh = tr
 
 local FIRST_LINE <const> = 256 -- bytes of it that Linux reads
 
--- Why a script cannot be started, as the program that its first line names is not there; nil if it can, or is none.
--- word: how it is called.
+-- Why a script cannot be started, as what its first line names is no program that is there; nil if it can, or is none.
+-- word: how it is called. A name that is no absolute path is one from the folder where the command runs.
 function programs.not_interpreted(path, word)
   local line = (fs.read(path, FIRST_LINE) or ""):match "^#![ \t]*([^\n]*)"
   if not line then return nil end
@@ -147,9 +147,13 @@ function programs.not_interpreted(path, word)
     return ("a carriage return ends the first line of %s, #!%s, so that its interpreter is not found: "
       .. "sed -i 's/\\r$//' %s"):format(word, line:sub(1, -2), word)
   end
-  local interpreter = line:match "^/[^ \t]*"
-  if not interpreter or fs.stat(interpreter) then return nil end
-  return ("%s, the interpreter that the first line of %s names, is not there"):format(interpreter, word)
+  local interpreter, absolute = line:match "^[^ \t]+", line:sub(1, 1) == "/"
+  if not interpreter or not absolute and word:sub(1, 1) == "/" then return nil end
+  local stat = fs.stat(absolute and interpreter or path:sub(1, #path - #word) .. interpreter)
+  local what = not stat and (absolute and "is not there" or ("is not there, as it is no absolute path: "
+      .. "write #!/usr/bin/env %s"):format(interpreter))
+    or stat.type == "directory" and "is a folder" or stat.mode & 73 == 0 and "is not executable" -- 0111
+  return what and ("%s, the interpreter that the first line of %s names, %s"):format(interpreter, word, what) or nil
 end
 
 -- A command's first words, up to the first unclear one.

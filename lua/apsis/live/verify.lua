@@ -96,7 +96,8 @@ function Job:command(command, case, scanner)
   local kept = self.keep_output
   local result, message = self:process(command, case, { scanner = scanner,
     stdout_file = kept and self.stdout_path or nil, stderr_file = kept and self.stderr_path or nil })
-  local lacking = (not result or result.code == 127) and programs.not_started(self.place.dir, command)
+  local lacking = (not result or result.code == 126 or result.code == 127)
+    and programs.not_started(self.place.dir, command)
   if lacking then return "crash", ("%s: %s"):format(command.name, lacking) end
   if not result then return "crash", message end
   local status, reason = how_it_ended(command, result)
