@@ -333,7 +333,7 @@ static void without_brackets(char *text)
             *text = ' ';
 }
 
-/* The environment first, as with git, then the repository's configuration, the user's own files, our default. */
+/* git's variables, as with git, then the repository's configuration, the user's own files, $EMAIL, our default. */
 static int find_identity(
     struct identity *who, git_repository *repo, const char *name, const char *email, struct ap_err *err)
 {
@@ -345,7 +345,8 @@ static int find_identity(
         return ap_gitlib_fail(err, result, "the repository's configuration");
     bool failed = text_value(&who->name, getenv(name)) != 0 || text_value(&who->email, getenv(email)) != 0 ||
                   identity_from(who, config) != 0 || identity_from_user(who) != 0 ||
-                  text_value(&who->name, "apsis") != 0 || text_value(&who->email, "apsis@localhost") != 0;
+                  text_value(&who->name, "apsis") != 0 || text_value(&who->email, getenv("EMAIL")) != 0 ||
+                  text_value(&who->email, "apsis@localhost") != 0;
     ap_gitlib.config_free(config);
     if (failed)
         return ap_err_memory(err);

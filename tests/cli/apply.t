@@ -67,6 +67,12 @@ is "author" "$(git log -1 --format='%an <%ae> %cn <%ce>')" "Ann <a@b> tester <c@
 git reset -q --hard HEAD~1 && git config --file "$T/global" user.name Glo
 GIT_CONFIG_GLOBAL=$T/global apsis apply
 is "its global file is another" "$(git log -1 --format='%an <%ae>')" "Glo <apsis@localhost>"
+git reset -q --hard HEAD~1
+EMAIL=e@f GIT_CONFIG_GLOBAL=$T/global apsis apply
+is "EMAIL, as no configuration has one" "$(git log -1 --format='%an <%ae>')" "Glo <e@f>"
+git reset -q --hard HEAD~1
+EMAIL=e@f apsis apply
+is "EMAIL after the configuration" "$(git log -1 --format='%an <%ae>')" "tester <tester@localhost>"
 end_item
 
 item "--merge: a merge commit, with the candidate as its second parent"

@@ -14,7 +14,7 @@ T=$(mktemp -d "${TMPDIR:-/tmp}/${UNDISTURBED:+undisturbed-}apsis-test.XXXXXX") &
     exit 1
 }
 export HOME=$T/home XDG_CACHE_HOME=$T/cache XDG_CONFIG_HOME=$T/config GIT_CONFIG_NOSYSTEM=1 LC_ALL=C PAGER=cat
-unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE APSIS_METRICS
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE APSIS_METRICS EMAIL
 mkdir -p "$HOME" "$XDG_CACHE_HOME" "$XDG_CONFIG_HOME"
 mkdir -p "$XDG_CONFIG_HOME/apsis"
 echo "sandbox: {allow: ['$T:rw']}" >"$XDG_CONFIG_HOME/apsis/config.yaml" # what commands tell these tests, they tell in files there
