@@ -136,9 +136,8 @@ int ap_gitlib_fail_ref(struct ap_err *err, int result, git_repository *repo, con
         return ap_err_set(
             err, "ETORN", "git's file %s is empty or torn: write \"ref: refs/heads/BRANCH\" into it", ref);
     return ap_err_set(err, "ETORN",
-        "%s%s names no commit, as a power failure may leave it: remove that file, then git update-ref %s COMMIT. The "
-        "last "
-        "line of %slogs/%s has the commit as its second word; or git fsck --lost-found finds it",
+        "%s%s names no commit, as a power failure may leave it: remove that file, then git update-ref %s COMMIT. "
+        "The last line of %slogs/%s has the commit as its second word; or git fsck --lost-found finds it",
         common, ref, ref, common, ref);
 }
 

@@ -14,9 +14,8 @@ static int fail_history(struct ap_err *err, int result, const char *what)
     if (id == NULL)
         return ap_gitlib_fail(err, result, "%s", what);
     return ap_err_set(err, "EGIT",
-        "the history lacks the commit %.*s, whose object is missing: git fetch --refetch REMOTE brings it, from a "
-        "remote "
-        "or the path of another copy",
+        "the history lacks the commit %.*s, whose object is missing: git fetch --refetch REMOTE brings it, "
+        "from a remote or the path of another copy",
         GIT_OID_HEXSZ, id + sizeof missing - 1);
 }
 
