@@ -1,8 +1,9 @@
 -- losses: what is lost without some parts of a candidate, from measurements that the caller makes. Without noise a
 -- version is measured once. Under noise it is measured in several turns, each in random order among measurements of the
 -- whole candidate, so that drift cancels; what is shown holds for all parts together, at 95 %. Called by shares.
-local acceptance = require "apsis.acceptance"
 local random = require "apsis.random"
+local stats = require "apsis.stats"
+local student = require "apsis.stats.student"
 
 local losses = {}
 
@@ -181,16 +182,11 @@ function Losses:of(set, scale)
   if #set == 0 then return { gain = 0, low = 0, high = 0, half = 0 } end
   local found, sign = self.found[key_of(set)], self.metric.sign
   if not found or found.failed then return nil end
-  local function scaled(list)
-    local out = {}
-    for index, value in ipairs(list) do out[index] = sign * (scale or losses.scales[1]).of(value) end
-    return out
-  end
-  local loss = acceptance.gain(scaled(found.controls), scaled(found.values), nil, self.level)
-  loss.low, loss.high = loss.low or loss.gain, loss.high or loss.gain
-  loss.half = (loss.high - loss.low) / 2
-  loss.value = mean_of(found.values)
-  return loss
+  local of, differences, count = (scale or losses.scales[1]).of, {}, #found.values
+  for turn, value in ipairs(found.values) do differences[turn] = sign * (of(found.controls[turn]) - of(value)) end
+  local gain = stats.mean(differences)
+  local half = count > 1 and student.two_sided(self.level, count - 1) * stats.sd(differences) / math.sqrt(count) or 0.0
+  return { gain = gain, low = gain - half, high = gain + half, half = half, value = mean_of(found.values) }
 end
 
 -- The candidate's own value, under noise the mean of all turns of a set.

@@ -55,7 +55,9 @@ end)
 tap.test("each function of a public module stands once on the module's page", function()
   for _, path in ipairs(shipped.list "lua/meta/") do
     local name = path:match "([%w_]+)%.lua$"
-    local module = name ~= "run" and require("apsis." .. name) -- run is what hooks are given
+    -- run is what hooks are given; a room that is removed takes its module with it
+    local there, module = pcall(require, "apsis." .. name)
+    if not there and name ~= "run" then tap.matches(module, "module 'apsis." .. name .. "' not found") end
     for key, value in pairs(type(module) == "table" and module or {}) do
       local times = 0
       for term, count in pairs(found["apsis." .. name]) do
