@@ -346,9 +346,12 @@ test("commit writes parents, message, identity and ref, and git accepts it all",
 end))
 
 test("no ref names a commit that could not be written", inside(function(repo, dir)
-  local spec = { tree = "HEAD", message = "lost", time = 1700000000, ref = "refs/apsis/run/c0001" }
-  local id = assert(repo:commit { tree = spec.tree, message = spec.message, time = spec.time })
-  local folder = ".git/objects/" .. id:sub(1, 2)
+  local spec, folder = { tree = "HEAD", message = "lost", time = 1700000000 }, nil
+  repeat -- until its folder has no other object
+    spec.time = spec.time + 1
+    folder = ".git/objects/" .. assert(repo:commit(spec)):sub(1, 2)
+  until #fs.list(dir .. "/" .. folder) == 1
+  spec.ref = "refs/apsis/run/c0001"
   run(dir, ("rm -r %s; touch %s"):format(folder, folder)) -- what takes the place of the folder keeps the object out
   local again <close> = assert(git.open(dir))
   local commit, message = again:commit(spec)
