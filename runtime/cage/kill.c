@@ -24,17 +24,19 @@ static bool is_pid(const char *name)
     return isdigit((unsigned char)name[0]);
 }
 
+/* Not from its `stat`: reading that waits while the process is in execve, and among thousands it may stay there for
+ * seconds, whatever the priority of this one. */
 static pid_t parent_of(const char *pid)
 {
     char path[64], text[512] = "";
-    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+    snprintf(path, sizeof path, "/proc/%.20s/status", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -1;
     (void)!read(fd, text, sizeof text - 1);
     close(fd);
-    char *name_end = strrchr(text, ')'); /* the name itself may contain anything */
-    return name_end != NULL && strlen(name_end) > 4 ? (pid_t)atoi(name_end + 4) : -1;
+    const char *line = strstr(text, "\nPPid:"); /* a name's line feeds are escaped */
+    return line != NULL ? (pid_t)atoi(line + 6) : -1;
 }
 
 struct process {

@@ -87,6 +87,20 @@ wait
 END
 end_item
 
+# The watch over a fork bomb would wait: a process's `stat` cannot be read while it is in execve.
+item "without a namespace processes are found without waiting for any of them"
+cat >"$T/ended.lua" <<END
+local result = assert(require("apsis.process").run { shell = "sleep $MARK & sleep $MARK & wait", timeout_s = 0.3, grace_s = 0,
+  cage = { mode = "subreaper" } })
+print(result.outcome)
+END
+capture "${TRACED[@]}" -f -o "$T/calls" -e trace=openat,open,kill "$APSIS" exec "$T/ended.lua"
+is "outcome" "$code $out" "0 timeout"
+like "they are found" "$(cat "$T/calls")" '"/proc/[0-9]+/status"'
+unlike "nobody is waited for" "$(cat "$T/calls")" '"/proc/[0-9]+/stat"'
+ok "nothing is left" gone "sleep $MARK"
+end_item
+
 misbehaves "leaves daemons that go on writing" skipped_no_change "changed nothing" <<END
 setsid bash -c 'while sleep 0.01; do echo 98 >value.txt; done; : sleep $MARK' >/dev/null 2>&1 &
 (setsid sleep $MARK >/dev/null 2>&1 &)
