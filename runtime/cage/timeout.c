@@ -23,8 +23,10 @@ long long cage_now_ns(void)
     return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-static void all_signal(int signal)
+static void all_signal(pid_t command, int signal)
 {
+    if (cage_subreaper && signal == SIGKILL)
+        kill(-command, SIGKILL); /* its process group at once: what forks all the time outruns a walk through /proc */
     if (cage_subreaper)
         cage_tree_signal(signal);
     else
@@ -55,6 +57,7 @@ int cage_grace_of(const siginfo_t *info, pid_t expected_parent)
 
 /* When a command is stopped, and why so far; when to look next, and what was free on its disk when it began. */
 struct watch {
+    pid_t command;
     int stopped;
     long long next_ns, look_ns; /* -1: never */
     const char *cwd;
@@ -64,7 +67,7 @@ struct watch {
 /* Asks every process to end; a repeated call may only shorten the grace. */
 static void stop(struct watch *watch, int why, int grace_ms)
 {
-    all_signal(grace_ms > 0 ? SIGTERM : SIGKILL);
+    all_signal(watch->command, grace_ms > 0 ? SIGTERM : SIGKILL);
     long long end_ns = cage_now_ns() + (grace_ms > 0 ? grace_ms * 1000000LL : RETRY_NS);
     if (watch->stopped == STOP_NONE || watch->next_ns < 0 || grace_ms == 0 || end_ns < watch->next_ns)
         watch->next_ns = end_ns;
@@ -101,7 +104,7 @@ static void last_await(pid_t command, const sigset_t *set)
 int cage_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t *set, int *status)
 {
     bool guards = cage_is_boxed() || cage_plan[DISK_RESERVE] > 0; /* or another program's box */
-    struct watch watch = {STOP_NONE, cage_plan[DEADLINE_NS], guards ? cage_now_ns() + LOOK_NS : -1, cwd,
+    struct watch watch = {command, STOP_NONE, cage_plan[DEADLINE_NS], guards ? cage_now_ns() + LOOK_NS : -1, cwd,
         cage_plan[DISK_RESERVE] > 0 ? cage_disk_free(cwd) : 0};
     int grace_ms = -1; /* somebody has asked for its end */
     for (;;) {

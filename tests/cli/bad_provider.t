@@ -87,8 +87,8 @@ wait
 END
 end_item
 
-# The watch over a fork bomb would wait: a process's `stat` cannot be read while it is in execve.
-item "without a namespace processes are found without waiting for any of them"
+# In both the watch over a fork bomb would lose: a process's `stat` cannot be read while it is in execve, and new processes outrun a walk.
+item "without a namespace processes are found without waiting for any of them, and their group is ended at once"
 cat >"$T/ended.lua" <<END
 local result = assert(require("apsis.process").run { shell = "sleep $MARK & sleep $MARK & wait", timeout_s = 0.3, grace_s = 0,
   cage = { mode = "subreaper" } })
@@ -98,6 +98,7 @@ capture "${TRACED[@]}" -f -o "$T/calls" -e trace=openat,open,kill "$APSIS" exec 
 is "outcome" "$code $out" "0 timeout"
 like "they are found" "$(cat "$T/calls")" '"/proc/[0-9]+/status"'
 unlike "nobody is waited for" "$(cat "$T/calls")" '"/proc/[0-9]+/stat"'
+like "the first that is killed is the group" "$(grep -m 1 ' kill(.*SIGKILL' "$T/calls")" 'kill\(-[0-9]+, SIGKILL'
 ok "nothing is left" gone "sleep $MARK"
 end_item
 
