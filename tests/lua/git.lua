@@ -346,7 +346,8 @@ test("commit writes parents, message, identity and ref, and git accepts it all",
 end))
 
 test("no ref names a commit that could not be written", inside(function(repo, dir)
-  local spec, folder = { tree = "HEAD", message = "lost", time = 1700000000 }, nil
+  local spec = { tree = "HEAD", message = "lost", time = 1700000000 }
+  local folder
   repeat -- until its folder has no other object
     spec.time = spec.time + 1
     folder = ".git/objects/" .. assert(repo:commit(spec)):sub(1, 2)
