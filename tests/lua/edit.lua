@@ -152,7 +152,8 @@ test("a line that stands for what an answer leaves out is never taken for it", f
   for _, line in ipairs { "# ... (51362 more bytes) ...", "# ... (rest of the file unchanged) ...", "    # ... existing code ...",
     "// ... rest of the code ...", "/* ... remaining functions ... */", "-- \u{2026} unchanged \u{2026}", "; ... other code ...",
     "% ... same as before ...", "<!-- ... omitted ... -->", "# The rest of the file is unchanged.", "# [rest of the code stays the same]",
-    "(51362 more bytes)", "# (11320 more bytes)" } do
+    "(51362 more bytes)", "# (11320 more bytes)", "# (25,362 more bytes)", "# (rest of the code)", "# [unchanged]",
+    "# rest remains the same", "# --- snip ---", "# <unchanged helpers>", "# remaining helper functions here", "# etc.", "..." } do
     local wrong = { "def evolved(): return 2\n" .. line .. "\n", "a.py\n" .. block("a line\nb\n", "c\n" .. line .. "\n") }
     for index, answer in ipairs { "a.py\n```python\n" .. wrong[1] .. "```\n", "```python\n" .. wrong[1] .. "```\n", wrong[2] } do
       refuses { [line .. " " .. index] = { answer, { ["a.py"] = long .. "b\n" }, "EPART",
@@ -161,7 +162,8 @@ test("a line that stands for what an answer leaves out is never taken for it", f
     accepts { ["the file's own: " .. line] = { "a.py\n```python\n" .. wrong[1] .. "```\n", { ["a.py"] = line .. "\n" },
       { ["a.py"] = wrong[1] } } }
   end
-  for _, line in ipairs { "# ...", "...", "...  # and the rest", "# interest rates rise...", "# the existing rows come first",
+  for _, line in ipairs { "# ...", "    ...", "...  # and the rest", "# remaining budget", "# place the rest",
+    "# interest rates rise...", "# the existing rows come first",
     'print("... rest unchanged ...")', "# restart, then wait ...", "x = 1  # ... unchanged ..." } do
     accepts { [line] = { "a.py\n```python\n" .. line .. "\n```\n", { ["a.py"] = long }, { ["a.py"] = line .. "\n" } } }
   end

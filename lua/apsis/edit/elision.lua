@@ -11,6 +11,19 @@ local words = { "%f[%w]rest%f[%W]", "unchanged", "as before", "existing", "omitt
 
 local stays = { "unchanged", "the same", "as before", "omitted", "%f[%w]stays", "left out" }
 
+local function set(text)
+  local found = {}
+  for word in text:gmatch "%a+" do found[word] = true end
+  return found
+end
+
+local leaves_out <const> = set [[rest remaining remainder unchanged unmodified untouched omitted snip snipped etc
+  truncated]]
+
+local beside <const> = set [[the of is are and as for it in here this that above below before brevity stays stay remains
+  remain same original existing other previous left out code file program script module class classes function functions
+  method methods helper helpers definition definitions implementation body logic section part parts lines content]]
+
 local LONGEST = 300 -- bytes of such a line
 
 local function any(text, patterns)
@@ -28,19 +41,26 @@ local function comment_of(line)
   end
 end
 
--- Whether a line is only that. The second form is the one in which a prompt says that it has cut a text.
-function elision.is(line)
-  if not line:find("...", 1, true) and not line:find("\u{2026}", 1, true) and not line:find("[Rr]est of")
-    and not line:find(" bytes", 1, true) then
-    return false
+-- Whether a comment has no word but those with which people say that something stays: "rest of the code",
+-- "unchanged helpers", "etc.".
+local function says_no_more(text)
+  local left_out = false
+  for word in text:gmatch "[^%s%p]+" do
+    if leaves_out[word] then left_out = true elseif not beside[word] then return false end
   end
+  return left_out
+end
+
+-- Whether a line is only that. "more bytes" is how a prompt says that it has cut a text.
+function elision.is(line)
+  if line:find "^%.%.%.%s*$" then return true end
   line = editline.trim(line)
   if #line > LONGEST then return false end
-  if line:find("^%(%d+ more bytes%)$") then return true end
+  if line:find("^%(%d[%d,]* more bytes%)$") then return true end
   local text = comment_of(line)
   if not text then return false end
   text = text:gsub("\u{2026}", "..."):gsub("^[%[({<]+%s*", ""):gsub("%s*[%])}>]+$", "")
-  if text:find("^%d+ more bytes$") then return true end
+  if text:find("^%d[%d,]* more bytes$") or says_no_more(text) then return true end
   if text:find("^%.%.%.") or text:find("%.%.%.$") then return any(text, words) end
   return text:find("^t?h?e? ?rest of ") ~= nil and any(text, stays)
 end
