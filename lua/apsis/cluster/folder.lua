@@ -210,7 +210,7 @@ folder.PILOT = "-pilot-" -- in the name of a pilot
 function Folder:pilots()
   local found = {}
   for _, name in ipairs(fs.list(self.root) or {}) do
-    if name:find(folder.PILOT, 1, true) then found[#found + 1] = name end
+    if name:find "%-pilot%-%x+$" then found[#found + 1] = name end
   end
   return found
 end
@@ -224,7 +224,14 @@ function Folder:last_words(name)
   return last and last:gsub("%c", "?"):sub(1, 300)
 end
 
-function Folder:remove(name) return fs.remove_tree(self:dir(name)) end
+-- Under another name first: else a pilot that has just read job.json could claim it once more, when only the claim is
+-- gone yet.
+function Folder:remove(name)
+  local gone = self:dir(name) .. ".gone"
+  local ok, message = fs.rename(self:dir(name), gone)
+  if ok then ok, message = fs.remove_tree(gone) end
+  return ok, message
+end
 
 -- Gives the handle back; removes all if there is no job left.
 function Folder:close()

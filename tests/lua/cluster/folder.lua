@@ -1,0 +1,29 @@
+-- The folder that this machine and the nodes share.
+package.path = "../?.lua;./?.lua;" .. package.path
+local folder = require "apsis.cluster.folder"
+local fs = require "apsis.fs"
+local node = require "apsis.cluster.node"
+local tap = require "tap"
+
+tap.test("a job that is being removed is not claimed once more", function()
+  local top = assert(fs.tempdir "apsis-test-")
+  local shared = assert(folder.open(top, "p"))
+  local name = "00-1-00"
+  assert(shared:write { name = name })
+  local dir = shared:dir(name)
+  tap.equal(node.begin(dir).name, name)
+  tap.equal(node.begin(dir), nil, "twice")
+  local remove_tree, begun = fs.remove_tree, "not tried"
+  function fs.remove_tree(path)
+    fs.remove(path .. "/claim")
+    begun = node.begin(dir)
+    return remove_tree(path)
+  end
+  shared:remove(name)
+  fs.remove_tree = remove_tree
+  tap.equal(begun, nil)
+  tap.equal(fs.list(shared.root), {})
+  assert(remove_tree(top))
+end)
+
+tap.done()
