@@ -217,6 +217,11 @@ apsis status -C "$home" --json
 like "it begins from the new baseline" "$out" '"initial":[1-9][0-9]*000,'
 like "in the state file, too" "$(git show memory/autoloop:rise.md)" "Initial Metric \\| [1-9][0-9]*000 "
 like "and nobody is said to have edited it" "$(grep -c 'Initial Metric is' $home/logs/apsis.log)" "^0$"
+echo 'echo "{\"rise\": null, \"rejected_reason\": \"tests failed\"}"' >bench.sh && commit "a bench that refuses"
+for _ in 1 2; do apsis tick --quiet --program rise; done
+is "a baseline that fails is nobody's edit" "$(grep -c 'put back' $home/logs/apsis.log)" 0
+like "and takes no best away" "$(git show memory/autoloop:rise.md)" "Best Metric \\| [1-9][0-9]*000 "
+like "the bench's own reason" "$(tail -1 $home/logs/results.jsonl)" 'null, and says: tests failed'
 end_item
 
 finish

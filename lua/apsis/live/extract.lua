@@ -52,7 +52,7 @@ end
 -- ---- METRIC lines, and hints if none names the metric ----
 
 -- limits of a message: bytes of standard output read, and names in it
-local HINT_BYTES, HINT_NAMES, NAME_BYTES = 1048576, 5, 60
+local HINT_BYTES, HINT_NAMES, NAME_BYTES, SAID_BYTES = 1048576, 5, 60, 200
 
 local function can_be_shown(name)
   return #name <= NAME_BYTES and not name:find("[%c\127]") and not name:find("\xC2[\x80-\x9F]")
@@ -74,6 +74,16 @@ local function instead(text, name)
   return found and can_be_shown(found) and found or nil
 end
 
+local REASONS <const> = { "rejected_reason", "reason", "error", "message" }
+
+-- What the evaluator says in JSON beside null: why there is no value; nil if it says nothing.
+local function said(text)
+  for _, key in ipairs(REASONS) do
+    local found = text:match('.*"' .. key .. '"%s*:%s*"([^"\r\n]*[^"%s][^"\r\n]*)"')
+    if found then return found:sub(1, SAID_BYTES) end
+  end
+end
+
 local function first_of(list, before)
   local shown = table.concat(list, ", ", 1, math.min(#list, HINT_NAMES))
   return #list > 0 and ("%s %s%s"):format(before, shown, #list > HINT_NAMES and ", ..." or "") or nil
@@ -85,6 +95,8 @@ local function hint(name, gathered, text, inside)
   local near = gathered.near_misses[1]
   if near then return "near miss at " .. near_miss.at(near) end
   local found = instead(text, inside or name)
+  local why = found == "null" and said(text)
+  if why then return ('it has "%s": null, and says: %s'):format(inside or name, why) end
   if found then return ('it has "%s": %s, which is no number'):format(inside or name, found) end
   local lines, quoted = names_in(gathered, text)
   local parts = { first_of(lines, "METRIC lines of") }
