@@ -199,7 +199,7 @@ return {
   learn = function(run) run.memory.seen = run.memory.seen + 1 end,
   plan = function(run)
     run.log("seen", run.memory.seen, #run.recent(9))
-    return { parents = { run.best.id } }
+    return { parents = { run.best.id }, notes = { island = 1 } }
   end,
 }
 END
@@ -210,12 +210,15 @@ echo x >another.txt && commit "nothing that measures"
 apsis tick --quiet --program rise
 seen() { grep -o 'seen .*' $home/logs/apsis.log | tail -1; }
 is "merged, and measured in the same way" "$(outcomes) $(seen)" "baseline kept kept baseline kept  seen 4 4"
+population() { git show memory/autoloop:rise.md | sed -nE 's/^- island 1 .*\((c[0-9]+)\)$/\1/p' | tr '\n' ' '; }
+is "the population" "$(population)" "c0001 c0002 c0004 "
 echo 'echo "METRIC rise=$(($(head -1 value.txt) * 1000))"' >bench.sh && commit "another bench"
 apsis tick --quiet --program rise
 is "measured otherwise" "$(seen)" "seen 1 1"
 apsis status -C "$home" --json
 like "it begins from the new baseline" "$out" '"initial":[1-9][0-9]*000,'
 like "in the state file, too" "$(git show memory/autoloop:rise.md)" "Initial Metric \\| [1-9][0-9]*000 "
+is "whose population has what compares" "$(population)" "c0006 "
 like "and nobody is said to have edited it" "$(grep -c 'Initial Metric is' $home/logs/apsis.log)" "^0$"
 echo 'echo "{\"rise\": null, \"rejected_reason\": \"tests failed\"}"' >bench.sh && commit "a bench that refuses"
 for _ in 1 2; do apsis tick --quiet --program rise; done

@@ -123,7 +123,7 @@ function intake.take(self, doc, existed)
   if existed then put_right(self, doc, seen, iterations) end
   local events = doc:absorb(records, { metric = self.session.engine.metric, target = self.target,
     previous = best_before(history), initial = self.initial, branch = self.session.manifest.branch,
-    lines = history.count })
+    lines = history.count, oldest = history.oldest, record_of = function(id) return history:get(id) end })
   complete(self, doc, events, records[#records] or history.newest)
   return records, events
 end

@@ -522,6 +522,27 @@ test("Population: a person's island, remarks and own lines reach the provider; w
     .. "- c0002: too slow on wide input\n- c0003: try it again\n- Try the two numeric ones together." })
 end)
 
+test("Population: another evaluator's baseline removes the candidates before it; what people said with them stays",
+  function()
+  local doc, lines = new "higher", { record(0, { outcome = "baseline", primary_metric = 1, best = 1 }) }
+  for number = 1, 5 do
+    lines[number + 1] = record(number, { operator = "exploitation", parents = { "c0000" }, notes = { island = 2 } })
+  end
+  lines[5] = record(4, { outcome = "baseline", primary_metric = 100, best = 100 })
+  absorb(doc, { lines[1], lines[2], lines[3] }, { lines = 3 })
+  doc = memory.parse(doc:text():gsub("change 2 %(c0002%)\n", "change 2 — try it again (c0002)\n- See also (c0001)\n"),
+    "speed")
+  local at = { metric = direction.new "higher", lines = 6, oldest = 4, record_of = function(id)
+    return lines[tonumber(id:sub(2)) + 1]
+  end }
+  doc:absorb({ lines[4], lines[5], lines[6] }, at) -- c0003 was measured before c0004, too
+  matches(doc:text(), "Population\n\n%- c0002: try it again\n%- c0001: See also\n"
+    .. "%- island 2 · fitness 5 · exploitation of c0000 · ✅ Accepted: change 5 %(c0005%)\n\n")
+  local before = doc:text()
+  doc:absorb({}, at)
+  equal(doc:text(), before)
+end)
+
 test("a file that has taken in nothing of the journal is not held against it", function()
   local text = tabled("| Best Metric | 0.91 |", "| Metric Direction | maximize |")
   local doc = memory.parse(text, "x")

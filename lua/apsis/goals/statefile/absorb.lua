@@ -3,6 +3,7 @@
 local direction = require "apsis.direction"
 local entries = require "apsis.goals.statefile.entries"
 local lists = require "apsis.goals.statefile.lists"
+local members = require "apsis.goals.statefile.members"
 local rows = require "apsis.goals.statefile.rows"
 local texts = require "apsis.goals.statefile.texts"
 
@@ -77,7 +78,9 @@ local function take(state, record, context, link)
   count(state, record, status)
   state.entries[#state.entries + 1] = entries.of(record, { count = state.iteration_count, status = status,
     metric = context.metric, previous = previous_best(record, context), link = link })
-  state.members[#state.members + 1] = entries.member(record, status)
+  if (record.experiment or 0) >= (context.oldest or 0) then
+    state.members[#state.members + 1] = entries.member(record, status)
+  end
   for key, list in pairs { learned = state.lessons, next_action_hint = state.directions } do
     if type(record[key]) == "string" then list[#list + 1] = { text = record[key], id = record.candidate } end
   end
@@ -128,6 +131,7 @@ function absorb.records(doc, records, context)
     table.move(state.entries[index], 1, #state.entries[index], #made + 1, made)
   end
   if #made > 0 then entries.add(doc, made) end
+  if context.oldest then members.drop(doc, context.oldest, context.record_of) end
   lists.add(doc, "population", state.members)
   lists.add(doc, "lessons", state.lessons)
   lists.add(doc, "directions", state.directions)

@@ -1,6 +1,6 @@
 -- members: the lines of Population as people have edited them. What the journal has of a candidate (fitness, operator,
 -- parents, cell, outcome) is put back; the island that people give it, and what they add, is for the provider. Called
--- by check.lua and steering.lua.
+-- by check.lua, absorb.lua and steering.lua.
 local entries = require "apsis.goals.statefile.entries"
 local lists = require "apsis.goals.statefile.lists"
 local sections = require "apsis.goals.statefile.sections"
@@ -64,6 +64,22 @@ function members.check(doc, record_of, say)
     end
   end
   return found
+end
+
+-- Removes the candidates before experiment `oldest`: their values do not compare with what follows. What people have
+-- said with one stays, as an item of theirs.
+function members.drop(doc, oldest, record_of)
+  local section = sections.find(doc, "population")
+  for at = section and section.stop or 0, section and section.first or 1, -1 do
+    local _, text, id = lists.marked(doc.lines[at])
+    local record = id and tonumber(id:sub(2)) < oldest and not doc:scan().hidden[at] and record_of(id)
+    local right = type(record) == "table" and entries.member(record, entries.status(record))
+    if right then
+      local _, said = compare(text, right)
+      for index, words in ipairs(said) do said[index] = "- " .. words end
+      doc:splice(at, at, said)
+    end
+  end
 end
 
 return members
