@@ -204,14 +204,15 @@ function operators.migration(run, population)
   return proposal(run, "migration", islands[1], { recipient.id, donor.id }, { donor = label(run, islands[2]) })
 end
 
--- An empty island with nothing on its way to it.
+-- An empty island with nothing on its way to it; while nothing has landed, another one after each 3 failures.
 local function unused_island(run, population)
-  if #population:settled() == #population.names then return nil end
-  local used = {}
+  local used, free = {}, {}
   for _, pending in ipairs(run.pending) do used[(pending.notes or none).island or false] = true end
   for island = 1, #population.names do
-    if population:size(island) == 0 and not used[label(run, island)] then return island end
+    if population:size(island) == 0 and not used[label(run, island)] then free[#free + 1] = island end
   end
+  local failed = population:size() == 0 and run.memory.streak.length or 0
+  return free[failed // 3 % math.max(1, #free) + 1]
 end
 
 -- The response to a streak of rejections, each once: 3; then 5, 10, 15 and so on.

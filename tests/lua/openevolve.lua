@@ -387,6 +387,14 @@ test("an island that is not named stays as planned; unknown names are refused be
   equal(measured, 3) -- the baselines
 end)
 
+test("while nothing lands, every third failure in a row turns to the next family", function()
+  local lines = experiments((evolve { budget = { iterations = 10 }, options = { island_names = { "a", "b", "c" } },
+    world = { measure = function(x) return x == 0 and { value = 0 } or { status = "crash", reason = "no" } end } }))
+  local islands = {}
+  for index, line in ipairs(lines) do islands[index] = line.proposal.notes.island end
+  equal(table.concat(islands), "aaabbbccca")
+end)
+
 test("an island may be said by its number, or in other letters; an unknown one costs no answer where the plan has chosen it", function()
   local function run(said, names)
     local world = { answers = function(slot)
