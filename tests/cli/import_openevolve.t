@@ -230,6 +230,18 @@ apsis import openevolve fates --into fates2
 line "an agent is asked with one model" "$out" "llm.models\[2\].name +the model is left out: it is not the first"
 end_item
 
+item "temperature and top_p of a reasoning model are reported as not taken over"
+cp -r "$DATA/openevolve" "$T/reasoning" && cd "$T" || exit 1
+printf 'llm: {temperature: 0.7, top_p: 0.9, models: [{name: gpt-5-mini, temperature: 0.3}, {name: plain}]}\n' >reasoning/config.yaml
+apsis import openevolve reasoning --into reasoning1
+line "the manifest has none for it" "$(cat reasoning1/manifest.yaml)" '- .name: gpt-5-mini, max_tokens: '
+line "but for the other" "$(cat reasoning1/manifest.yaml)" '- .name: plain, temperature: 0.7, top_p: 0.9, '
+line "its own is lost" "$(sed -n '/^not taken over:/,/^$/p' <<<"$out")" "llm.models\[1\].temperature +not sent to gpt-5-mini: OpenAI's reasoning"
+line "the common one is not for it" "$out" 'llm.top_p +provider.models\[\].top_p; not sent to gpt-5-mini:'
+apsis import openevolve reasoning --model o3 --into reasoning2
+line "of one model alone" "$(sed -n '/^not taken over:/,/^$/p' <<<"$out")" "llm.temperature +not sent to o3: OpenAI's reasoning models refuse it"
+end_item
+
 item "llm.provider: claude_code becomes the preset, with what the agent has options for; the rest is reported"
 cp -r "$DATA/openevolve" "$T/claude" && cd "$T" || exit 1
 cat >claude/config.yaml <<'END'

@@ -1,6 +1,7 @@
 -- openevolve_manifest: the text of an OpenEvolve project's manifest.yaml, with comments for first-time readers. Only
 -- makes text. Called by openevolve.lua.
 local common = require "apsis.import.common"
+local endpoint = require "apsis.project.endpoint"
 local json = require "apsis.json"
 local ensemble = require "apsis.import.openevolve_models"
 local secrets = require "apsis.import.openevolve_secrets"
@@ -161,6 +162,27 @@ local function nonempty(fields)
   return next(fields) ~= nil and fields or nil
 end
 
+local function reasons(model) return endpoint.reasons(model.asked or model.name) end
+
+local sampling = { ["provider.models[].temperature"] = true, ["provider.models[].top_p"] = true }
+
+-- Reports the sampling settings that no request to a reasoning model has.
+local function report_sampling(plan, models)
+  local names, listed = {}, plan.settings.llm.models or {}
+  for _, model in ipairs(models) do
+    if reasons(model) then names[#names + 1] = model.asked or model.name end
+  end
+  if #names == 0 then return end
+  local why = ("not sent to %s: OpenAI's reasoning models refuse it"):format(table.concat(names, ", "))
+  for _, entry in ipairs(plan.report.entries) do
+    if entry.state == "mapped" and sampling[entry.about] then
+      local own = listed[tonumber(entry.key:match "^llm%.models%[(%d+)%]" or 0)]
+      if #names == #models or own and reasons(own) then entry.state, entry.about = "not_taken_over", why
+      elseif not own then entry.about = entry.about .. "; " .. why end
+    end
+  end
+end
+
 local function model_line(plan, model)
   local llm = plan.settings.llm
   local function own(name)
@@ -170,10 +192,12 @@ local function model_line(plan, model)
   local temperature = own("temperature")
   if temperature == nil then temperature = 0.7 end
   if model.no_temperature or (model.temperature == nil and llm.no_temperature) then temperature = nil end
+  local top_p = own "top_p"
+  if reasons(model) then temperature, top_p = nil, nil end
   local parameters = nonempty { reasoning_effort = own "reasoning_effort", seed = own "random_seed",
     model = model.asked }
   return "    - " .. common.flow { { "name", model.name }, { "weight", model.weight }, { "temperature", temperature },
-    { "top_p", own "top_p" }, { "max_tokens", own "max_tokens" or 4096 }, { "timeout_sec", own "timeout" or 60 },
+    { "top_p", top_p }, { "max_tokens", own "max_tokens" or 4096 }, { "timeout_sec", own "timeout" or 60 },
     { "base_url", plan.secrets.own_base[model] }, { "api_key_env", plan.secrets.own_key[model] },
       { "parameters", parameters } }
 end
@@ -261,6 +285,7 @@ function Draft:provider(plan)
   end
   self:line("  models: # asked by weight; if one fails, the next")
   for _, model in ipairs(models) do self:line("%s", model_line(plan, model)) end
+  report_sampling(plan, models)
   note_length(plan, models)
   if llm.retries then self:line("  retries: %d", llm.retries) end
   self:line("")

@@ -27,6 +27,13 @@ endpoint.model_node = map("a chat model", {
   { "parameters", node("any", "put into the request as they are", { mapping = true }) },
 }, { short = "name" })
 
+-- Whether a model is one of OpenAI's that reason (o1, o3-mini, gpt-5 ...), at any endpoint: a request to it must not
+-- have temperature and top_p, and has max_completion_tokens for max_tokens.
+function endpoint.reasons(name)
+  name = name:lower():match("([^/]*)$")
+  return name:find("^o%d%f[^%w]") ~= nil or name:find("^gpt%-5%f[^%w]") ~= nil
+end
+
 -- Request parameters that apsis sets.
 local own_parameters = { messages = "apsis writes the messages", stream = "apsis reads whole answers",
   n = "the strategy's k is how many answers are asked for" }

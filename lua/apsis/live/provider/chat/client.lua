@@ -1,6 +1,7 @@
 -- chat: a client of OpenAI-compatible /v1/chat/completions endpoints: several models, tried in turn; retries with
 -- backoff; counts tokens and cost. No policy: the caller decides what to ask and what an answer is worth. A key comes
 -- from the environment, stays in this client and is removed from what a server answers.
+local endpoint = require "apsis.project.endpoint"
 local http = require "apsis.http"
 local json = require "apsis.json"
 local messages = require "apsis.live.provider.shared.messages"
@@ -91,16 +92,9 @@ function Client:order(wanted, rng)
   return order
 end
 
--- Whether a model is one of OpenAI's that reason (o1, o3-mini, gpt-5 ...), at any endpoint: a request to it must not
--- have temperature and top_p, and has max_completion_tokens for max_tokens.
-local function reasons(name)
-  name = name:lower():match("([^/]*)$")
-  return name:find("^o%d%f[^%w]") ~= nil or name:find("^gpt%-5%f[^%w]") ~= nil
-end
-
 local function body_of(model, list)
   local given, body = model.given, { model = model.name, messages = list }
-  if reasons(tostring((given.parameters or {}).model or model.name)) then
+  if endpoint.reasons(tostring((given.parameters or {}).model or model.name)) then
     body.max_completion_tokens = given.max_tokens
   else
     body.temperature, body.top_p, body.max_tokens = given.temperature, given.top_p, given.max_tokens
