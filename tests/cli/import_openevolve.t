@@ -242,6 +242,13 @@ apsis import openevolve reasoning --model o3 --into reasoning2
 line "of one model alone" "$(sed -n '/^not taken over:/,/^$/p' <<<"$out")" "llm.temperature +not sent to o3: OpenAI's reasoning models refuse it"
 end_item
 
+item "a folder of projects: the message names them"
+mkdir -p "$T/several/src" && cd "$T" && cp -r "$DATA/openevolve" several/one && cp -r "$DATA/openevolve" several/two
+apsis import openevolve several --into none
+is "exit" "$code" 2
+like "which" "$err" 'there is no initial_program.py .*; its projects are one folder down: one, two$'
+end_item
+
 item "llm.provider: claude_code becomes the preset, with what the agent has options for; the rest is reported"
 cp -r "$DATA/openevolve" "$T/claude" && cd "$T" || exit 1
 cat >claude/config.yaml <<'END'

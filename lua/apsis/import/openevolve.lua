@@ -42,6 +42,19 @@ local function such_as(list)
   return #list > 0 and " (there are " .. table.concat(list, ", ", 1, math.min(#list, 8)) .. ")" or ""
 end
 
+-- The folders of dir that have a program and an evaluator of their own, for a message.
+local function projects_below(dir)
+  local found = {}
+  for _, name in ipairs(fs.list(dir) or {}) do
+    local below = dir .. "/" .. name
+    if common.is_file(below .. "/evaluator.py") and #named(below, "^initial_program%.") > 0 then
+      found[#found + 1] = shown(name)
+    end
+  end
+  table.sort(found)
+  return #found > 0 and "; its projects are one folder down: " .. table.concat(found, ", ", 1, math.min(#found, 8)) or ""
+end
+
 -- The only file of dir named STEM or STEM.ANY (.py first), or a folder that the user names; path | nil, message.
 local function find_program(dir, given)
   if given then return inside(dir, given, "--program", true) end
@@ -53,7 +66,7 @@ local function find_program(dir, given)
   end
   if common.is_directory(dir .. "/initial_program") then return "initial_program" end
   return nil, ("%s: initial_program: there is no initial_program.py (or another extension); name the program with "
-    .. "--program FILE%s"):format(shown(dir), such_as(named(dir, "^init[%w_]*%.%w+$")))
+    .. "--program FILE%s%s"):format(shown(dir), such_as(named(dir, "^init[%w_]*%.%w+$")), projects_below(dir))
 end
 
 -- The evaluator: evaluator.py, or that of a folder evaluator; path | nil, message.
