@@ -52,7 +52,8 @@ local function projects_below(dir)
     end
   end
   table.sort(found)
-  return #found > 0 and "; its projects are one folder down: " .. table.concat(found, ", ", 1, math.min(#found, 8)) or ""
+  if #found == 0 then return "" end
+  return "; its projects are one folder down: " .. table.concat(found, ", ", 1, math.min(#found, 8))
 end
 
 -- The only file of dir named STEM or STEM.ANY (.py first), or a folder that the user names; path | nil, message.
