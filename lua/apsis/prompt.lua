@@ -70,6 +70,7 @@ local outcome_words = {
 
 -- An outcome in words for a model: kept, rejected (a tie is no "worse metric"), or why it failed.
 local function outcome_of(record)
+  if record.outcome == "reverted_stage_failure" and not record.stopped then return "rejected" end
   return outcome_words[record.outcome] or (record.outcome:find("^reverted") and "rejected") or record.outcome
 end
 

@@ -224,7 +224,7 @@ echo 'echo "{\"rise\": null, \"rejected_reason\": \"tests failed\"}"' >bench.sh 
 for _ in 1 2; do apsis tick --quiet --program rise; done
 is "a baseline that fails is nobody's edit" "$(grep -c 'put back' $home/logs/apsis.log)" 0
 like "and takes no best away" "$(git show memory/autoloop:rise.md)" "Best Metric \\| [1-9][0-9]*000 "
-like "the bench's own reason" "$(tail -1 $home/logs/results.jsonl)" 'null, and says: tests failed'
+like "the bench's own reason" "$(tail -1 $home/logs/results.jsonl)" 'rejected by the evaluator .*: tests failed'
 end_item
 
 finish

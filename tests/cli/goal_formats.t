@@ -97,6 +97,45 @@ like "why" "$(reason)" "^neither a line METRIC coverage=NUMBER nor JSON with"
 unlike "no regular expression" "$(cat .autoloop/programs/coverage/logs/*; git show memory/autoloop:coverage.md)" '\\s|\[0-9\]'
 end_item
 
+item "an evaluator that prints null rejects the candidate: its reason is everywhere, and three of them are no errors"
+METRIC=fitness goal <<'END'
+[ "$(cat value.txt)" = 80 ] && echo '{"fitness": 80}' || echo '{"fitness": null, "rejected_reason": "tests failed"}'
+END
+sed -i "s/^provider:.*/provider: {kind: command, run: 'echo \$APSIS_EXPERIMENT >value.txt'}/" .autoloop/programs/coverage.md
+git commit -qam many
+for _ in 1 2 3; do apsis tick --program coverage --quiet; done
+why='rejected by the evaluator (.?"fitness.?": null): tests failed'
+is "exit" "$code" 0
+is "lines" "$(grep '"outcome":"reverted_stage_failure"' .autoloop/programs/coverage/logs/results.jsonl | grep -c '"status":"discard"')" 3
+like "the line" "$(reason)" "^${why//[()]/.}$"
+is "no errors" "$(row Paused) $(row 'Consecutive Errors') $(row 'Recent Statuses')" "false 0 rejected, rejected, rejected"
+state=$(git show memory/autoloop:coverage.md)
+like "the state file" "$state" "Status\*\*: ❌ Rejected"
+like "with the reason" "$state" "Notes\*\*: ${why//[()]/.}"
+like "the log" "$(cat .autoloop/programs/coverage/logs/apsis.log)" "tests failed"
+apsis show c0003 --prompt -C coverage
+like "the next prompt" "$out" "c0002 rejected.*why: ${why//[()]/.}"
+end_item
+
+item "null in a JSON file rejects, too; NaN is a failure"
+new_project file
+sed -i 's/^metric: .*/metric: {name: score, extractor: {type: json_file, path: out.json, json_pointer: \/of\/score}}/' manifest.yaml
+cat >evaluate.sh <<'END'
+case $(cat value.txt) in
+    0) echo '{"of": {"score": 1}}' ;;
+    1) echo '{"of": {"score": null, "error": "tests failed"}}' ;;
+    *) echo '{"of": {"score": NaN, "error": "tests failed"}}' ;;
+esac >out.json
+END
+git add -A && git commit -qm file
+apsis baseline
+apsis run --iterations 2 -q
+is "outcomes" "$(field 1 outcome) $(field 2 outcome)" "reverted_stage_failure skipped_verification_crash"
+is "why" "$(field 1 rollback_reason)" 'rejected by the evaluator ("score": null): tests failed'
+apsis replay --check
+is "a replay decides the same" "$code" 0
+end_item
+
 item "a manifest's METRIC line with a name in JSON for where there is none"
 new_project lines
 sed -i 's/^metric: .*/metric: {name: score, extractor: {json: points}}/' manifest.yaml

@@ -69,6 +69,16 @@ test("a strategy is asked what it notes of one that its own stage hook, a thresh
   equal(lines[3].rollback_reason, "stage 1: 2 does not reach its threshold 2.5 (higher is better)")
 end)
 
+test("one whose evaluator rejects it is discarded with that reason, and no value of an earlier stage counts", function()
+  local lines = fake.run(from_baseline, { budget = { iterations = 2 }, world = staged { measure = function(x, request)
+    if request.stage == 2 and x == 2 then return { missing = "tests failed", rejected = true } end
+    return { value = x }
+  end } })
+  equal(fake.column(lines, "outcome"), { "baseline", "kept", "reverted_stage_failure" })
+  equal({ lines[3].status, lines[3].rollback_reason, lines[3].primary_metric, lines[3].secondary_metrics.score },
+    { "discard", "tests failed", nil, 2 })
+end)
+
 test("one that was stopped, or that failed after a stage, keeps that stage and its value there; a baseline too", function()
   local world = staged { measure = function(x, request)
     if x == 3 and request.stage == 2 then return { status = "timeout", reason = "over its limit" } end

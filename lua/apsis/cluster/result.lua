@@ -8,8 +8,8 @@ local result = {}
 local numbers = { map = "number" }
 local near = { keys = { line = "whole", text = "string", reason = "string" } }
 local measurement = { keys = { status = "string", stage = "whole", value = "number", reason = "string",
-  missing = "string", metrics = numbers, samples = { list = "number" }, near_misses = { list = near },
-  near_miss_count = "whole", keep = { list = "string" }, complete = "boolean" },
+  missing = "string", rejected = "boolean", metrics = numbers, samples = { list = "number" },
+  near_misses = { list = near }, near_miss_count = "whole", keep = { list = "string" }, complete = "boolean" },
   needs = { "status", "stage", "near_misses", "near_miss_count" } }
 result.fields = { keys = { name = "string", token = "string", tree = "string", node = "string", queue_s = "number",
   wall_s = "number", way = "string", failed = "string", stderr = "string", measurement = measurement,

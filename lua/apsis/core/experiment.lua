@@ -56,9 +56,8 @@ local function prompt_of(engine, slot)
   local ok, text = hooks.call(engine, slot.view, "prompt", slot.proposal)
   if not ok then return nil, failed("skipped_strategy_error", text) end
   if type(text) == "string" or type(text) == "table" then return best_of.prompt(text, slot.proposal) end
-  return nil, failed("skipped_strategy_error",
-    ("%s: hook prompt returned %s, not a string or a list of messages"):format(
-    engine.strategy.where, type(text)))
+  return nil, failed("skipped_strategy_error", ("%s: hook prompt returned %s, not a string or a list of messages")
+    :format(engine.strategy.where, type(text)))
 end
 
 -- A sum and what an answer took; nil while no answer has reported it. counted: the sum has it already.
@@ -254,8 +253,9 @@ local function verify(engine, slot, candidate)
     if measurement.complete then return measurement end
     local following, ended = next_stage(engine, slot, candidate, measurement.stage)
     if following == nil then
-      if slot.value then return measurement end
-      return { status = "failed", reason = measurement.missing or "no metric " .. tostring(engine.metric.name) }
+      if slot.value and not measurement.rejected then return measurement end
+      return stop_early(engine, slot, { status = measurement.rejected and "stopped" or "failed",
+        reason = measurement.missing or "no metric " .. tostring(engine.metric.name) })
     end
     if following == false then
       if ended.status ~= "stopped" then return ended end

@@ -168,7 +168,7 @@ line.outcomes = {
   { "kept", "keep", "the strategy accepted the candidate" },
   { "reverted_worse_metric", "discard", "its value is not better than the best's" },
   { "reverted_threshold_failure", "discard", "its value is outside min_pass and max_pass, or a guard is worse" },
-  { "reverted_stage_failure", "discard", "it was stopped after a stage of the verification" },
+  { "reverted_stage_failure", "discard", "a stage of the verification stopped it, or its evaluator rejected it" },
   { "reverted_scope_violation", "discard", "it changed files that it may not change" },
   { "reverted_rejected", "discard", "the strategy refused it for a reason of its own" },
   { "reverted_gate_failure", "discard", "the project's gate failed" },

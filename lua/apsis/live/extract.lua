@@ -1,9 +1,10 @@
 -- extract: reads the primary metric from a verification's output: a METRIC line (or a number in printed JSON if there
 -- is none), a JSON file, or text on stdout or stderr. Every extractor returns a finite number, or nil and a reason for
--- people. Called by verify.
+-- people. JSON with null in the metric's place rejects the candidate: gathered.rejected. Called by verify.
 local direction = require "apsis.direction"
 local editline = require "apsis.edit.line"
 local fs = require "apsis.fs"
+local json = require "apsis.json"
 local metric = require "apsis.metric"
 local near_miss = require "apsis.live.near_miss"
 local printed = require "apsis.live.printed"
@@ -14,12 +15,22 @@ local extract = {}
 
 local LARGEST_JSON = 16 << 20 -- bytes; decoded it takes up to thirty times the memory
 
-local function number_at(text, path, what)
+-- Notes that the evaluator rejected the candidate: it printed an object with null at a name. Why, if it gives a reason.
+local function rejection(gathered, name, object)
+  gathered.rejected = true
+  local reason = printed.reason(object)
+  return reason and ('rejected by the evaluator ("%s": null): %s'):format(name, reason)
+end
+
+local function number_at(text, path, what, gathered)
   if #text > LARGEST_JSON then return nil, ("%s is larger than %d MB"):format(what, LARGEST_JSON >> 20) end
   local value, message = printed.decode(text)
   if value == nil then return nil, ("%s: %s"):format(what, message) end
   local number = printed.pointer(value, path)
   if number == nil then return nil, ("%s has nothing at %q"):format(what, path) end
+  local why = number == json.null and json.decode(text) ~= nil -- NaN is no rejection
+    and rejection(gathered, path:match "[^/]*$", printed.pointer(value, path:match "^(.*)/"))
+  if why then return nil, why end
   if not direction.finite(number) then return nil, ("%s has no finite number at %q"):format(what, path) end
   return number
 end
@@ -52,7 +63,7 @@ end
 -- ---- METRIC lines, and hints if none names the metric ----
 
 -- limits of a message: bytes of standard output read, and names in it
-local HINT_BYTES, HINT_NAMES, NAME_BYTES, SAID_BYTES = 1048576, 5, 60, 200
+local HINT_BYTES, HINT_NAMES, NAME_BYTES = 1048576, 5, 60
 
 local function can_be_shown(name)
   return #name <= NAME_BYTES and not name:find("[%c\127]") and not name:find("\xC2[\x80-\x9F]")
@@ -70,18 +81,8 @@ end
 
 -- What JSON has after the metric's last name instead of a number, such as null; nil if the name is missing or too long.
 local function instead(text, name)
-  local found = text:match('.*"' .. name:gsub("%W", "%%%0") .. "\"%s*:%s*([%w_\"{%[+.-][^,}%]\r\n]*)")
+  local found = text:match('^.*"' .. name:gsub("%W", "%%%0") .. "\"%s*:%s*([%w_\"{%[+.-][^,}%]\r\n]*)")
   return found and can_be_shown(found) and found or nil
-end
-
-local REASONS <const> = { "rejected_reason", "reason", "error", "message" }
-
--- What the evaluator says in JSON beside null: why there is no value; nil if it says nothing.
-local function said(text)
-  for _, key in ipairs(REASONS) do
-    local found = text:match('.*"' .. key .. '"%s*:%s*"([^"\r\n]*[^"%s][^"\r\n]*)"')
-    if found then return found:sub(1, SAID_BYTES) end
-  end
 end
 
 local function first_of(list, before)
@@ -95,8 +96,6 @@ local function hint(name, gathered, text, inside)
   local near = gathered.near_misses[1]
   if near then return "near miss at " .. near_miss.at(near) end
   local found = instead(text, inside or name)
-  local why = found == "null" and said(text)
-  if why then return ('it has "%s": null, and says: %s'):format(inside or name, why) end
   if found then return ('it has "%s": %s, which is no number'):format(inside or name, found) end
   local lines, quoted = names_in(gathered, text)
   local parts = { first_of(lines, "METRIC lines of") }
@@ -134,13 +133,22 @@ local function printed_later(extractor, name, gathered)
     named.command, name)
 end
 
+-- Whether JSON that has no finite number at a name has null there, as it was printed: NaN is no rejection.
+local function is_null(text, name)
+  return (instead(text, name) or instead(text, name:match "[^.]*$")) == "null"
+end
+
 local function line_pattern(name) return "METRIC%s+" .. name:gsub("%W", "%%%0") .. "%s*=" end
 
--- Whether JSON that was printed after the last METRIC line of that name has null or no finite number in its place.
+-- Why the METRIC line does not count if JSON that was printed after it has null or no finite number in its place.
 local function lost_later(extractor, name, gathered)
-  if not extractor.json or gathered.private then return false end
-  local later = ("\n" .. (fs.read(gathered.stdout_path) or "")):match(".*\n" .. line_pattern(name) .. "(.*)")
-  return later ~= nil and printed.number(later, extractor.json) == false
+  if not extractor.json or gathered.private then return nil end
+  local later = ("\n" .. (fs.read(gathered.stdout_path) or "")):match("^.*\n" .. line_pattern(name) .. "(.*)")
+  local number, _, object = printed.number(later or "", extractor.json)
+  if number ~= false then return nil end
+  return is_null(later, extractor.json) and rejection(gathered, extractor.json, object)
+    or ("the JSON after the last line METRIC %s has no finite number as %s, so there is no measurement"):format(name,
+      extractor.json)
 end
 
 -- The line of a METRIC line of that name that is not finite, though none had a number before it; nil if there is none.
@@ -156,10 +164,8 @@ function extract.metric_lines(extractor, name, gathered)
   local value, not_finite = gathered.metrics[name], gathered.not_finite[name]
   local unclear = value and printed_later(extractor, name, gathered)
   if unclear then return nil, unclear end
-  if value and lost_later(extractor, name, gathered) then
-    return nil, ("the JSON after the last line METRIC %s has no finite number as %s, so there is no measurement")
-      :format(name, extractor.json)
-  end
+  local lost = value and lost_later(extractor, name, gathered)
+  if lost then return nil, lost end
   if value then return value end
   if not_finite then
     return nil, ("the last line METRIC %s (%s, line %d) is not finite, so there is no measurement"):format(name,
@@ -170,9 +176,11 @@ function extract.metric_lines(extractor, name, gathered)
     return nil, ("METRIC %s (line %d) is not finite, so there is no measurement"):format(name, line)
   end
   local reads = extractor.json and not gathered.private
-  local text, several = reads and fs.read(gathered.stdout_path) or "", nil
-  if reads then value, several = printed.number(text, extractor.json) end
+  local text, several, object = reads and fs.read(gathered.stdout_path) or "", nil, nil
+  if reads then value, several, object = printed.number(text, extractor.json) end
   if value then return value end
+  local why = value == false and is_null(text, extractor.json) and rejection(gathered, extractor.json, object)
+  if why then return nil, why end
   if several then
     return nil, ('the JSON in %s has "%s" in several places, and nowhere at its top: print it there, or a line '
       .. 'METRIC %s=NUMBER'):format(output_of(gathered), extractor.json, name)
@@ -185,11 +193,11 @@ end
 function extract.json_file(extractor, _, gathered)
   local text, message = fs.read(gathered.json_path, LARGEST_JSON + 1)
   if not text then return nil, ("%s: %s"):format(extractor.path, message) end
-  return number_at(text, extractor.json_pointer, extractor.path)
+  return number_at(text, extractor.json_pointer, extractor.path, gathered)
 end
 
 function extract.stdout_json(extractor, _, gathered)
-  return number_at(fs.read(gathered.stdout_path) or "", extractor.json_pointer, "stdout")
+  return number_at(fs.read(gathered.stdout_path) or "", extractor.json_pointer, "stdout", gathered)
 end
 
 function extract.stdout_regex(extractor, _, gathered)

@@ -2,6 +2,7 @@
 -- for a double are null. Finds a number by name among other output: the last object with the name at its top level
 -- counts; else the name must occur once, at any depth. Called by extract and provider/command.
 local direction = require "apsis.direction"
+local editline = require "apsis.edit.line"
 local json = require "apsis.json"
 
 local printed = {}
@@ -96,28 +97,43 @@ local function at_name(value, name)
   return number_or_null(inside)
 end
 
--- Adds the numbers and nulls at a name anywhere in a value.
+-- Adds the numbers and nulls at a name anywhere in a value, each with what it is in.
 local function gather(value, name, found)
   for key, item in pairs(value) do
     local number = number_or_null(item)
-    if key == name and number ~= nil then found[#found + 1] = number
+    if key == name and number ~= nil then found[#found + 1] = { number, value }
     elseif type(item) == "table" then gather(item, name, found) end
   end
 end
 
 -- The number; false for a null that was printed last, whatever was printed before it; or nil, and true if the name
--- occurs in several places and never at the top level.
+-- occurs in several places and never at the top level. Last: the object that has the number or the null.
 function printed.number(text, name)
   local whole = printed.decode(text)
   local list = type(whole) == "table" and #whole == 0 and { whole } or objects(text:sub(-LARGEST))
   for index = #list, 1, -1 do
     local number = at_name(list[index], name)
-    if number ~= nil then return number end
+    if number ~= nil then return number, nil, list[index] end
   end
   local found = {}
   for _, value in ipairs(list) do gather(value, name, found) end
-  if #found == 1 then return found[1] end
+  if #found == 1 then return found[1][1], nil, found[1][2] end
   return nil, #found > 1
+end
+
+local REASON_CHARACTERS = 300
+
+-- Why an evaluator gives no number, by an object that it printed: one line; nil if it does not say.
+function printed.reason(object)
+  if type(object) ~= "table" then return nil end
+  for _, key in ipairs { "rejected_reason", "reason", "error", "message" } do
+    local text = object[key]
+    if type(text) == "string" and text:find "%S" then
+      text = editline.trim(text:gsub("[%c%s\127]+", " "):gsub("\xC2[\x80-\x9F]", "?"))
+      if not utf8.len(text) then text = text:gsub("[\x80-\xFF]", "?") end
+      return text:sub(1, (utf8.offset(text, REASON_CHARACTERS + 1) or 0) - 1)
+    end
+  end
 end
 
 return printed

@@ -213,6 +213,7 @@ function Job:all_cases(stage, cases)
     local gathered, status, reason, partial = self:pass(stage, case)
     if not gathered then return nil, status, ("%s (case %s)"):format(reason, case), partial end
     if status then missing = ("%s (case %s)"):format(status, case) end
+    all.rejected = all.rejected or gathered.rejected
     table.move(gathered.lacking, 1, #gathered.lacking, #all.lacking + 1, all.lacking)
     items[case] = gathered.metrics
     for name, value in pairs(gathered.metrics) do
@@ -271,6 +272,7 @@ function Job:measure(request)
     end
     near_miss.add(result, gathered)
     result.missing = result.missing or status -- why there is no primary metric: of one pass is enough
+    result.rejected = result.rejected or gathered.rejected
     table.move(gathered.lacking, 1, #gathered.lacking, #lacking + 1, lacking)
     result.items = gathered.items or result.items
     for metric_name, value in pairs(gathered.metrics) do
@@ -362,7 +364,8 @@ local function collect(job)
 end
 
 -- Measures record's commit: { status = ok|failed|timeout|crash, value, samples, metrics, items, stage, reason, missing,
--- near_misses, near_miss_count }. request = { stage, first (run the checks), repeats, items, split }.
+-- rejected (its metric is null), near_misses, near_miss_count }. request = { stage, first (run the checks), repeats,
+-- items, split }.
 function verify.run(world, slot, record, asked)
   local whole, request = asked.stage == nil, {}
   for key, value in pairs(asked) do request[key] = value end -- a copy: the caller may ask again
