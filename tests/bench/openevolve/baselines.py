@@ -3,8 +3,8 @@
     baselines.py CHECKOUT [--only TEXT] [--seconds 300]
 
 Prints a row for each folder of CHECKOUT/examples that has an evaluator: the value of `apsis baseline`, the score that
-OpenEvolve's own evaluator gives the same program, and what is missing on this machine; then a row for each
-configuration, with what `apsis import` answers. APSIS names the program. It writes in temporary folders only."""
+OpenEvolve's own evaluator gives the same program, and what is missing on this machine; a row for each example without
+an evaluator; then a row for each configuration, with what `apsis import` answers. APSIS names the program. It writes in temporary folders only."""
 import argparse
 import json
 import os
@@ -151,9 +151,15 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--seconds", type=float, default=300)
     options = parser.parse_args()
-    for folder, evaluator in projects(os.path.join(options.checkout, "examples")):
+    examples = os.path.join(options.checkout, "examples")
+    found = list(projects(examples))
+    for folder, evaluator in found:
         if options.only in folder:
             print(project_row(options.checkout, folder, evaluator, options.seconds).rstrip(), flush=True)
+    for name in sorted(os.listdir(examples)):
+        folder = os.path.join(examples, name)
+        if os.path.isdir(folder) and options.only in folder and not any(at.startswith(folder) for at, _ in found):
+            print("%-46s missing: an evaluator (the example's own scripts make its projects)" % name, flush=True)
     for path in configurations(options.checkout):
         if options.only in path:
             print(configuration_row(options.checkout, path), flush=True)
