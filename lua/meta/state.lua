@@ -10,8 +10,9 @@ local lock = {}
 
 function lock:close() end
 
----Takes the advisory lock (flock) on a file without waiting; creates the file if it is missing, writes "PID TIME" into
----it and never removes it. Follows no link: neither the file (ELOOP) nor its folder (ENOTDIR) may be one.
+---Takes the advisory lock (flock) on a file without waiting, but up to a second for what a killed holder was starting.
+---Creates the file if it is missing, writes "PID TIME" into it and never removes it. Follows no link: neither the file
+---(ELOOP) nor its folder (ENOTDIR) may be one.
 ---@param path string
 ---@return apsis.state.Lock? lock
 ---@return string? message "LOCKED: held by pid N since 2026-05-30T23:15:00Z (PATH)"

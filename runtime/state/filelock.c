@@ -4,7 +4,9 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -13,10 +15,10 @@
 
 #include "state/state.h"
 
-static int refuse_locked(int fd, const char *path, struct ap_err *err)
+enum { TRIES = 100, PAUSE_NS = 10 * 1000 * 1000 };
+
+static int refuse_locked(char *holder, const char *path, struct ap_err *err)
 {
-    char holder[128] = "";
-    (void)!pread(fd, holder, sizeof holder - 1, 0); /* what cannot be read is like nothing */
     char *since = strchr(holder, ' ');
     holder[strcspn(holder, "\n")] = '\0';
     if (since == NULL) /* it has the lock, but has not written its pid yet */
@@ -25,21 +27,31 @@ static int refuse_locked(int fd, const char *path, struct ap_err *err)
     return ap_err_set(err, "LOCKED", "held by pid %s since %s (%s)", holder, since, path);
 }
 
+/* A process that the holder was starting when it was killed has the lock, too, until its exec closes it. */
+static bool is_left_over(const char *holder)
+{
+    long pid = strtol(holder, NULL, 10);
+    return pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
 int ap_state_lock_open(int *out, const char *path, struct ap_err *err)
 {
     struct stat mine, there;
-    for (;;) {
+    for (int tries = 0;;) {
         int fd = ap_state_open_own(path, O_RDWR | O_CREAT);
         if (fd < 0)
             return ap_err_errno(err, errno, "%s", path);
         if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
             int errnum = errno;
-            if (errnum == EWOULDBLOCK)
-                refuse_locked(fd, path, err);
-            else
-                ap_err_errno(err, errnum, "%s", path);
+            char holder[128] = "";
+            (void)!pread(fd, holder, sizeof holder - 1, 0); /* what cannot be read is like nothing */
             close(fd);
-            return -1;
+            if (errnum != EWOULDBLOCK)
+                return ap_err_errno(err, errnum, "%s", path);
+            if (!is_left_over(holder) || ++tries == TRIES)
+                return refuse_locked(holder, path, err);
+            nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+            continue;
         }
         /* Someone may have removed the file between open and flock: a lock on a file without a name excludes nobody. */
         if (fstat(fd, &mine) == 0 && lstat(path, &there) == 0 && mine.st_dev == there.st_dev &&

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TRIP_WITHOUT_WRITE
@@ -133,6 +134,48 @@ static int count_entries(const char *path)
     return count;
 }
 
+/* Process 1 takes the lock, and starts process 2, which holds it on and ends once it reads a byte or `hold` is closed. */
+static pid_t lock_and_die(const int hold[2])
+{
+    int fd;
+    struct ap_err err;
+    char byte;
+    pid_t child = fork();
+    if (child == 0) {
+        if (ap_state_lock_open(&fd, in_dir("lock"), &err) == 0 && fork() == 0) {
+            close(hold[1]);
+            (void)!read(hold[0], &byte, 1);
+        }
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    return child;
+}
+
+static void test_lock_left_over(void)
+{
+    struct ap_err err;
+    int fd, hold[2];
+    char expected[64];
+    if (pipe(hold) != 0)
+        return;
+    pid_t gone = lock_and_die(hold);
+    snprintf(expected, sizeof expected, "held by pid %ld since 2", (long)gone);
+    ok(ap_state_lock_open(&fd, in_dir("lock"), &err) != 0 && strncmp(err.message, expected, strlen(expected)) == 0,
+        "what a killed holder was starting is not waited for without end: %s", err.message);
+    pid_t releaser = fork();
+    if (releaser == 0) {
+        nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
+        (void)!write(hold[1], "x", 1);
+        _exit(0);
+    }
+    ok(ap_state_lock_open(&fd, in_dir("lock"), &err) == 0, "but for a moment, until it has given up the lock");
+    ap_state_lock_close(fd);
+    waitpid(releaser, NULL, 0);
+    close(hold[0]);
+    close(hold[1]);
+}
+
 static void test_lock(void)
 {
     struct ap_err err;
@@ -145,10 +188,10 @@ static void test_lock(void)
     const char *end = strstr(err.message, "Z (/tmp/");
     ok(end != NULL && end - strchr(err.message, '2') >= 19 && strchr(err.message, '\n') == NULL,
         "since when, and where");
-    char long_line[300] = "7 ", shown[200];
+    char long_line[300] = "1 ", shown[200];
     memset(long_line + 2, 'y', sizeof long_line - 2);
     put(in_dir("lock"), long_line, sizeof long_line);
-    snprintf(shown, sizeof shown, "held by pid 7 since %.125s (/", long_line + 2);
+    snprintf(shown, sizeof shown, "held by pid 1 since %.125s (/", long_line + 2);
     ok(ap_state_lock_open(&other, in_dir("lock"), &err) != 0 && strncmp(err.message, shown, strlen(shown)) == 0,
         "what stands in the file is cut");
     put(in_dir("lock"), "", 0);
@@ -655,6 +698,7 @@ int main(void)
     close(0); /* so that the first descriptor is 0, which is one like any other */
     int before = count_entries("/proc/self/fd");
     test_lock();
+    test_lock_left_over();
     test_torn();
     test_append();
     test_others();
