@@ -161,7 +161,7 @@ end
 local function complete(self, slot, fields)
   local bar, outcome = self.history.bar, fields.outcome
   local kept = outcome == "kept" or outcome == "baseline"
-  if outcome == "baseline" and self.history:begins_anew(fields) then bar = nil end
+  if outcome == "baseline" and fields.primary_metric and self.history:begins_anew(fields) then bar = nil end
   fields.best = kept and self.metric:better_of(bar, fields.primary_metric) or bar
   fields.seconds = self:steady() - slot.began
   fields.timestamp = line.timestamp(self.world:now())

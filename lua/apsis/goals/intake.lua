@@ -28,19 +28,11 @@ local function lines_from(history, first)
   return records, iterations
 end
 
--- The best after a line; a baseline that failed leaves it as it was, and its line has none.
-local function best_after(history, index)
-  for at = index, 1, -1 do
-    local record = history:at(at)
-    if record.outcome ~= "baseline" or record.value then return record.best end
-  end
-end
-
 -- The best before a line.
 local function best_before(history)
   return function(record)
     local index = history:line_of(record.experiment)
-    return index and best_after(history, index - 1) or nil
+    return index and index > 1 and history:at(index - 1).best or nil
   end
 end
 
@@ -93,7 +85,7 @@ local function put_right(self, doc, seen, iterations)
     doc:set("Best Metric", nil)
   end
   local initial = history.renewed <= seen and self.initial or said.initial_metric
-  say_once(self, doc:check { best = best_after(history, seen) or nil, initial = initial, target = self.target,
+  say_once(self, doc:check { best = seen > 0 and history:at(seen).best or nil, initial = initial, target = self.target,
     direction = metric.direction, iterations = function(id) return history:get(id) end, count = seen > 0
     and history.totals.iterations - iterations or nil })
 end
