@@ -254,7 +254,7 @@ local function main()
   local bodies = {}
   cut_and_resume(bodies, killed, "results.jsonl", text, reference)
   cut_and_resume(bodies, killed, "state.json", state, reference)
-  local place = root .. "/recorded"
+  local place = root .. "/undisturbed-recorded" -- a record lacks what gc does
   project.make(place .. "/p", project.environment(place))
   drop_unsynced(bodies, place, { "baseline", "-q" }, reference)
   drop_unsynced(bodies, place, { "run", "-q" }, reference)
