@@ -10,7 +10,7 @@ local lock = {}
 
 function lock:close() end
 
----Takes the advisory lock (flock) on a file without waiting, but up to a second for what a killed holder was starting.
+---Takes the advisory lock (flock) on a file without waiting, but up to 0.2 s for what a killed holder was starting.
 ---Creates the file if it is missing, writes "PID TIME" into it and never removes it. Follows no link: neither the file
 ---(ELOOP) nor its folder (ENOTDIR) may be one.
 ---@param path string

@@ -15,7 +15,7 @@
 
 #include "state/state.h"
 
-enum { TRIES = 100, PAUSE_NS = 10 * 1000 * 1000 };
+enum { TRIES = 20, PAUSE_NS = 10 * 1000 * 1000 };
 
 static int refuse_locked(char *holder, const char *path, struct ap_err *err)
 {

@@ -322,8 +322,10 @@ static int put(const char *path, const void *bytes, size_t count, bool sync, boo
         ap_err_errno(err, errno, "%s", path);
         goto out;
     }
-    /* From here the new content is in place, and nothing is to be removed. */
+    /* From here the new content is in place; what is written once is there only if that is sure. */
     result = sync && sync_parent(path, false) != 0 ? ap_err_errno(err, errno, "cannot sync the folder of %s", path) : 0;
+    if (result != 0 && once)
+        unlink(path);
     free(temporary);
     return result;
 out:

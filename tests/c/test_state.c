@@ -25,6 +25,7 @@
 
 static char dir[] = "/tmp/apsis-test-state-XXXXXX";
 static int fail_sync, fail_write, fail_close, file_syncs, folder_syncs; /* fail_sync: the errno */
+static bool fail_folders_only;                                          /* then fail_sync fails no file */
 static int link_made; /* link: how many names its result is about: 0: it works; 1: it fails; 2: it fails, but is made */
 static long long interrupted = -1, at_most = -1; /* writev: how often it fails with EINTR; the most bytes it writes */
 static const char *lose, *replace_by;            /* files that vanish, or are replaced, as soon as they are locked */
@@ -41,10 +42,10 @@ int fdatasync(int fd)
 
 int fsync(int fd)
 {
-    struct stat st;
+    struct stat st = {0};
     if (fstat(fd, &st) == 0)
         ++*(S_ISREG(st.st_mode) ? &file_syncs : &folder_syncs);
-    if (fail_sync) {
+    if (fail_sync && (!fail_folders_only || S_ISDIR(st.st_mode))) {
         errno = fail_sync;
         return -1;
     }
@@ -165,7 +166,7 @@ static void test_lock_left_over(void)
         "what a killed holder was starting is not waited for without end: %s", err.message);
     pid_t releaser = fork();
     if (releaser == 0) {
-        nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
         (void)!write(hold[1], "x", 1);
         _exit(0);
     }
@@ -510,6 +511,14 @@ static void test_publish(void)
     link_made = 2;
     ok(ap_state_publish(path, "one", 3, &err) == 0 && holds(path, "one", 3), "but not one that was made all the same");
     link_made = 0;
+    unlink(path);
+    fail_sync = EIO;
+    fail_folders_only = true;
+    ok(ap_state_publish(path, "one", 3, &err) != 0 && strcmp(err.code, "EIO") == 0 && access(path, F_OK) != 0,
+        "nor is one there that may be lost: %s", err.message);
+    fail_sync = 0;
+    fail_folders_only = false;
+    ok(ap_state_publish(path, "one", 3, &err) == 0, "it can be published again");
     ok(count_entries(dir) == entries + 1 && unlink(path) == 0, "nothing else is left");
 }
 

@@ -57,7 +57,8 @@ end
 -- The result of an attempt; nil if there is none; nil and why if there is one that is not this job's.
 local function take(self, made)
   if not self.folder:has(made.name, "result.json") then return nil end
-  local given = self.folder:read(made.name, "result.json")
+  local given, text = self.folder:read(made.name, "result.json")
+  if not text then return nil end -- it cannot be read now
   local wrong = result.problem(given, made)
   if wrong then return nil, "its result.json is not the job's: " .. wrong end
   if given.failed then return nil, ("%s: %s"):format(given.node, given.failed) end

@@ -156,19 +156,20 @@ function Folder:write(job, file)
   return state.replace(("%s/%s"):format(dir, file or "job.json"), json.encode(job))
 end
 
--- A file of a job as JSON; nil if it is not there or cannot be read.
+-- A file of a job as JSON, and its text; nil if it is no JSON object; nil, nil if it is not there or cannot be read.
 function Folder:read(name, file)
   local text = fs.read(self:dir(name) .. "/" .. file, LARGEST_RESULT)
   local value = text and json.decode(text, true)
-  return type(value) == "table" and value or nil
+  return type(value) == "table" and value or nil, text
 end
 
--- Whether a job's folder has a file. Lists the folder: over NFS that shows what is new there.
+-- Whether a job's folder has a file; nil if that cannot be seen. Lists the folder: over NFS that shows what is new.
 function Folder:has(name, file)
-  for _, found in ipairs(fs.list(self:dir(name)) or {}) do
+  local list, _, code = fs.list(self:dir(name))
+  for _, found in ipairs(list or {}) do
     if found == file then return true end
   end
-  return false
+  if list or code == "ENOENT" then return false end
 end
 
 -- Notes that an attempt is lost or cancelled; why: for people.
@@ -224,12 +225,15 @@ function Folder:last_words(name)
   return last and last:gsub("%c", "?"):sub(1, 300)
 end
 
--- Under another name first: else a pilot that has just read job.json could claim it once more, when only the claim is
--- gone yet.
+-- Under another name, and job.json first: else a pilot that has just read it could claim it once more, when only the
+-- claim is gone yet. Over NFS a node may reach the folder in spite of its new name; node.begin then misses job.json.
 function Folder:remove(name)
   local gone = self:dir(name) .. ".gone"
   local ok, message = fs.rename(self:dir(name), gone)
-  if ok then ok, message = fs.remove_tree(gone) end
+  if ok then
+    fs.remove(gone .. "/job.json")
+    ok, message = fs.remove_tree(gone)
+  end
   return ok, message
 end
 

@@ -27,6 +27,8 @@ function World:log(level, text) table.insert(self.messages, { level = level, tex
 function World:stages() return self.stage_list end
 
 local MEGABYTE <const> = 1048576
+local SETTLE_S <const> = 1
+local PUBLISH_TRIES <const> = 30 -- a second apart: the folder may be full, or away for a moment
 
 -- The node's name, as the scheduler or the system has it.
 function node.name()
@@ -79,9 +81,13 @@ local function measured(job, dir)
     world.here:stop(slot.number)
   end
   local measurement = verify.run(world, slot, record, job.request)
+  job.stop = nil
   local way = world.here.cage.way
   world.here:close()
   world.repo:close()
+  if slot.skipped then error({ message = slot.skipped }, 0) end -- what was ended has no value
+  -- A scheduler that ends a job signals one process after another: this one may be next, and then has no result.
+  if measurement.status == "crash" then wait.sleep(SETTLE_S) end
   return { measurement = measurement, messages = json.array(world.messages), stderr = slot.stderr, way = way }
 end
 
@@ -105,22 +111,29 @@ end
 
 -- Why nobody waits for the job of a folder, or nil.
 function node.unwanted(dir)
-  if fs.stat(dir .. "/lost") or fs.stat(dir .. "/cancelled") or not fs.stat(dir) then
+  local there, _, code = fs.stat(dir)
+  if fs.stat(dir .. "/lost") or fs.stat(dir .. "/cancelled") or not there and code == "ENOENT" then
     return dir .. ": it is not wanted any more"
   end
 end
 
--- Claims the job of a folder to measure it; pilot: the name of the pilot that does. The job | nil, why not.
+-- Claims the job of a folder to measure it; pilot: the name of the pilot that does. The job | nil, why not, and
+-- "EEXIST" if it is claimed already.
 function node.begin(dir, pilot)
   local job, message = node.read(dir, "job.json")
   message = message or node.unwanted(dir)
   if message then return nil, message end
+  if pilot and job.version ~= host.version then return nil, dir .. ": it is for a pilot of another version" end
   job.began = wait.time()
   local claim = json.encode { node = node.name(), pid = host.pid, time = job.began, pilot = pilot }
   local claimed, why, code = state.publish(dir .. "/claim", claim)
-  if claimed then return job end
   if code == "EEXIST" then why = dir .. ": it is measured already, or was; another attempt has another folder" end
-  return nil, why
+  if not claimed then return nil, why, code end
+  -- A folder that is being removed may have lost an earlier claim: it loses job.json first (Folder:remove).
+  local _, gone
+  _, message, gone = fs.read(dir .. "/job.json")
+  if gone == "ENOENT" or gone == "ESTALE" then return nil, message end
+  return job
 end
 
 -- A result as text, with what names the job.
@@ -130,10 +143,20 @@ local function text_of(given, job)
   return json.encode(given)
 end
 
--- Measures a job that was claimed, and publishes its result. Exit code, message.
+-- Publishes the result of a job's folder: true | nil, why; as true if the folder is not there any more.
+local function publish(dir, text)
+  for try = 1, PUBLISH_TRIES do
+    local done, why, code = state.publish(dir .. "/result.json", text)
+    if done or code == "EEXIST" or code == "ENOENT" then return true end
+    if try == PUBLISH_TRIES then return nil, why end
+    wait.sleep(1)
+  end
+end
+
+-- Measures a job that was claimed, and publishes its result. Exit code, message, and true if it could not be published.
 function node.measure(job, dir)
   local ran, given = pcall(measured, job, dir)
-  job.stop = nil
+  job.stop = nil -- if it failed
   if not ran then given = failure(given) end
   local told, text = pcall(text_of, given, job)
   if not told then
@@ -141,8 +164,8 @@ function node.measure(job, dir)
     text = text_of(given, job)
   end
   fs.remove_tree(dir .. "/work")
-  local published, why = state.publish(dir .. "/result.json", text)
-  if not published then return 3, why end
+  local published, why = publish(dir, text)
+  if not published then return 3, why, true end
   if given.failed then return 3, given.failed end
   return 0
 end

@@ -13,18 +13,20 @@ local pilot = {}
 local SOONEST_S <const>, LATEST_S <const> = 0.05, 1 -- between two looks at the folder
 local IDLE_S <const>, SHARE <const> = 300, 20 -- without a job; a look every 1/SHARE of the time without one
 
--- Starts jobs that nobody has claimed, while there is room. seen: names of jobs that were started, here or elsewhere.
+-- Starts jobs that nobody has claimed, while there is room. seen: names of jobs that are claimed, here or elsewhere.
+-- broken: why a result could not be published; this pilot ends then, so that its jobs are sent once more.
 local function take(self)
   for _, name in ipairs(fs.list(self.top) or {}) do
     if self.busy >= self.spec.slots then return end
     local dir = self.top .. "/" .. name
     if folder.is_job(name) and not self.seen[name] and fs.stat(dir .. "/job.json") then
-      self.seen[name] = true
-      local job = node.begin(dir, self.spec.name)
+      local job, _, code = node.begin(dir, self.spec.name)
+      self.seen[name] = job ~= nil or code == "EEXIST"
       if job then
         self.busy, self.jobs[dir] = self.busy + 1, job
         self.scheduler:spawn(function()
-          node.measure(job, dir)
+          local _, why, unpublished = node.measure(job, dir)
+          self.broken = self.broken or unpublished and why
           self.busy, self.since, self.jobs[dir] = self.busy - 1, wait.now(), nil
         end)
       end
@@ -45,27 +47,32 @@ local function drop(self)
   end
 end
 
--- Serves the folder of a pilot, which is beside those of the jobs. Exit code, message.
+-- Serves the folder of a pilot, which is beside those of the jobs, once: one that a scheduler starts again under the
+-- same name would be taken for the one that has claimed jobs, so it leaves. Exit code, message.
 function pilot.serve(dir)
   local spec, message = node.read(dir, "pilot.json")
   if not spec then return 3, message end
   local self = { top = dir:match "^(.*)/", spec = spec, seen = {}, jobs = {}, due = 0, busy = 0, since = wait.now(),
     scheduler = tasks.new() }
-  local ok, why = state.replace(dir .. "/serving", node.name() .. "\n")
+  local ok, why, code = state.publish(dir .. "/serving", node.name() .. "\n")
+  if code == "EEXIST" then
+    fs.remove(dir .. "/pilot.json")
+    why = dir .. ": it has served already; another pilot has another folder"
+  end
   if not ok then return 3, why end
   wait.trap()
   self.scheduler:spawn(function()
     local wanted = true
-    while self.busy > 0 or wanted and wait.now() - self.since < IDLE_S do
+    while self.busy > 0 or wanted and not self.broken and wait.now() - self.since < IDLE_S do
       drop(self)
       wanted = fs.stat(dir .. "/pilot.json") ~= nil
-      if wanted then take(self) end
+      if wanted and not self.broken then take(self) end
       local idle_s = self.busy > 0 and 0 or wait.now() - self.since
       wait.sleep(math.max(SOONEST_S, math.min(LATEST_S, idle_s / SHARE)))
     end
   end)
   if not self.scheduler:run(function(interrupts) return interrupts > 0 end) then self.scheduler:abandon() end
-  return 0
+  return self.broken and 3 or 0, self.broken or nil
 end
 
 return pilot

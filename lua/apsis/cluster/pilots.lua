@@ -8,6 +8,8 @@ local wait = require "apsis.wait"
 
 local pilots = {}
 
+local GRACE <const> = 3 -- of poll_sec: how long a pilot must have been missing
+
 local Pilots = {}
 Pilots.__index = function(self, key) return Pilots[key] or self.queue[key] end -- its trouble, when it is asked
 
@@ -64,9 +66,13 @@ local function follow(self, answer)
     if name:sub(1, #mark) == mark then self.mine[name] = self.mine[name] or { since = answer.began } end
   end
   for name, one in pairs(self.mine) do
-    local gone = not answer.jobs[name] and one.since < answer.began
+    one.missing = not answer.jobs[name] and one.since < answer.began and (one.missing or answer.began) or nil
+    local gone = one.missing and answer.began - one.missing >= GRACE * self.owner.spec.poll_sec
     local begins = not one.serves and self.owner.folder:has(name, "serving")
     one.serves = one.serves or begins
+    local left = self.owner.folder:has(name, "pilot.json") == false -- it was started again, and so has left
+    if left then self.queue:cancel { name } end
+    gone = gone or left
     if begins or gone and one.serves then self.lost, self.due = 0, 0 end
     if gone then lost = forget(self, name, one) or lost end
     serving = serving or not gone and one.serves
@@ -84,7 +90,7 @@ local function places(self, answer, names)
   local jobs = {}
   for _, name in ipairs(names) do
     local claim = self.owner.folder:read(name, "claim")
-    local at = claim and answer.jobs[claim.pilot]
+    local at = claim and self.mine[claim.pilot] and answer.jobs[claim.pilot]
     if at then jobs[name] = { state = "running", node = at.node or claim.node }
     elseif not claim and not self.why then jobs[name] = { state = "queued", node = "the pilots" } end
   end

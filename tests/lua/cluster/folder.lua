@@ -15,6 +15,7 @@ tap.test("a job that is being removed is not claimed once more", function()
   tap.equal(node.begin(dir), nil, "twice")
   local remove_tree, begun = fs.remove_tree, "not tried"
   function fs.remove_tree(path)
+    tap.equal(fs.stat(path .. "/job.json"), nil, "it goes first")
     fs.remove(path .. "/claim")
     begun = node.begin(dir)
     return remove_tree(path)

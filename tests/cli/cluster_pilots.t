@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# What may befall a pilot on a stand-in of Slurm: nothing that it has begun is lost, nothing that was ended by others counts against a
+# candidate.
+. tests/cli/lib.sh || exit 1
+. tests/cluster/fake.sh
+
+ended() { ! kill -0 "$pid" 2>/dev/null; }
+pilot_folder() { dirname "$(find "$SHARED" -name pilot.json)"; }
+pilot_pid() { pgrep -f "apsis job $(pilot_folder)" | head -1; }
+children() { # children PID: all processes below it
+    local pid
+    for pid in $(pgrep -P "$1"); do
+        children "$pid"
+        echo "$pid"
+    done
+}
+
+item "a pilot that is started again under its name leaves, and what it had claimed is measured by another one"
+cluster again "workers: 2, pilots: 1"
+touch "$T/again.wait"
+start_run --iterations 2
+wait_for "they run" begun again 2
+folder=$(pilot_folder)
+touch "$FAKE/linger"
+kill -9 "$(pilot_pid)"
+rm "$T/again.wait"
+SLURMD_NODENAME=n9 apsis job "$folder"
+is "the second one" "$code" 3
+like "says why" "$err" "it has served already"
+rm "$FAKE/linger"
+wait_for "the run ends" ended
+is "values" "$(numbers)" "1 2 "
+is "each twice, as the first time was lost" "$(evaluations again | tr " " "\n" | sort | uniq -c | awk "NF > 1 { printf \"%d \", \$1 }")" "2 2 "
+rm -rf "$FAKE"/jobs/*
+end_item
+
+item "one answer of the queue without a pilot is no end of it"
+cluster blink "workers: 1, pilots: 1"
+touch "$T/blink.wait"
+start_run --iterations 1
+wait_for "it runs" begun blink 1
+sent=$(wc -l <"$FAKE/submits")
+mv "$FAKE/jobs" "$FAKE/away" && mkdir "$FAKE/jobs"
+questions 0
+rmdir "$FAKE/jobs" && mv "$FAKE/away" "$FAKE/jobs"
+questions 3
+is "no other pilot is sent" "$(wc -l <"$FAKE/submits")" "$sent"
+rm "$T/blink.wait"
+wait_for "the run ends" ended
+is "values" "$(values)" "kept 1;"
+is "measured once" "$(evaluations blink)" "c0001 "
+end_item
+
+# A scheduler ends all processes of a job, one after another.
+item "that an evaluator was ended before its pilot is no crash of the candidate"
+cluster terminated "workers: 1, pilots: 1"
+touch "$T/terminated.wait"
+start_run --iterations 1
+wait_for "it runs" begun terminated 1
+pilot=$(pilot_pid)
+kill -TERM $(children "$pilot") 2>/dev/null
+sleep 0.05
+kill -TERM "$pilot"
+rm "$T/terminated.wait"
+wait_for "the run ends" ended
+is "values" "$(values)" "kept 1;"
+end_item
+
+finish
