@@ -113,13 +113,15 @@ function Metric:standing(candidate)
 end
 
 -- Whether a value is at least as good as a threshold; one that is not finite never is.
-function Metric:reaches(value, threshold)
+local function reaches(self, value, threshold)
   local number = number_of(value)
   return number ~= nil and self.sign * (number - threshold) >= 0
 end
 
+Metric.reaches = reaches
+
 function Metric:reached(value)
-  return self.target ~= nil and self:reaches(value, self.target)
+  return self.target ~= nil and reaches(self, value, self.target)
 end
 
 -- Whether a value lies within min_pass and max_pass; else false and why.

@@ -353,14 +353,16 @@ test("what a slot takes is held for it, in every kind that is limited, and in no
     budget.new(limits, history, function() return 0 end):open({}, slot, { proposal = proposal })
     return slot.reserved
   end
-  equal(opened({ iterations = 3 }, {}), { iterations = 1, machines = 0 })
-  equal(opened({ tokens = 3 }, {}), { tokens = 0, machines = 0 })
-  equal(opened({ iterations = 3 }, { measure = { "c1" } }), { machines = 0 })
-  equal(opened({ iterations = 3 }, { ask = "why" }), { machines = 0 })
-  equal(opened({ measurements = 9 }, { measure = { "c1", "c2" }, repeats = 3 }), { measurements = 6, machines = 0 })
-  equal(opened({ measurements = 9 }, { measure = { "c1", "c2" } }), { measurements = 2, machines = 0 })
-  equal(opened({ measurements = 9 }, { ask = "why" }), { measurements = 0, machines = 0 })
-  equal(opened({ measurements = 9 }, {}), { measurements = 1, machines = 0 })
+  equal(opened({ iterations = 3 }, {}), { iterations = 1 })
+  equal(opened({ tokens = 3 }, {}), { tokens = 0 })
+  equal(opened({ iterations = 3 }, { measure = { "c1" } }), {})
+  equal(opened({ iterations = 3 }, { ask = "why" }), {})
+  equal(opened({ measurements = 9 }, { measure = { "c1", "c2" }, repeats = 3 }), { measurements = 6 })
+  equal(opened({ measurements = 9 }, { measure = { "c1", "c2" } }), { measurements = 2 })
+  equal(opened({ measurements = 9 }, { ask = "why" }), { measurements = 0 })
+  equal(opened({ measurements = 9 }, {}), { measurements = 1 })
+  history.totals.machines, history.totals.priced = 6, 3
+  equal(opened({ iterations = 3 }, {}), { iterations = 1, machines = 2 })
 end)
 
 test("one more verification on other machines raises what is held to what they cost, and lowers nothing", function()

@@ -40,7 +40,8 @@ end
 function Budget:left(kind)
   local limit = self.limits[kind]
   if not limit then return math.huge end
-  return math.max(0, limit - self:spent(kind) - (self.reserved[kind] or 0))
+  local left = limit - self:spent(kind) - (self.reserved[kind] or 0)
+  return left > 0 and left or 0
 end
 
 -- The message that a limit is used up.
@@ -138,7 +139,7 @@ function Budget:room(free)
   left = limits.measurements and self:left "measurements" or free
   if left < free then free = left end
   if self.estimates then free = math.min(free, covered(self)) end
-  return math.max(0, free)
+  return free > 0 and free or 0
 end
 
 -- Reserves so much of a kind for a slot, instead of what it had.
@@ -234,7 +235,7 @@ function Budget:open(world, slot, plan)
   local proposal, limits = plan.proposal, self.limits
   if limits.measurements then self:hold(slot, "measurements", verifications(proposal)) end
   if limits.iterations and not proposal.measure and not proposal.ask then self:hold(slot, "iterations", 1) end
-  slot.reserved.machines = machines_for(self, proposal)
+  if self.history.totals.machines > 0 then slot.reserved.machines = machines_for(self, proposal) end
   if not self.estimates and not (plan.tokens or plan.cost) then return end
   local needs = not plan.answered and self:needs(world, proposal) or nil
   if plan.tokens or plan.cost then

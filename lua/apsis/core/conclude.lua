@@ -67,7 +67,7 @@ local function conclude_one(engine, slot, result)
   elseif outcome == "reverted_rejected" and not result and not reason then -- see line.worked_out
     reason = decide.reason(engine, outcome)
   end
-  if outcome == "kept" and hold.put(engine, slot, reason, extra) then return end
+  if outcome == "kept" and engine.hold and hold.put(engine, slot, reason, extra) then return end
   if slot.held then reason = reason_again(engine, slot, outcome, reason) end
   if engine.judge and outcome ~= "kept" then engine.judge:take_back(slot) end
   engine:phase(slot, "LOG", outcome, reason)

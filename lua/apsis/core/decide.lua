@@ -141,7 +141,8 @@ function decide.candidate(engine, slot, candidate, measurement)
     if objection then return "reverted_threshold_failure", objection, extra end
     return "kept", why, extra
   end
-  local better = shown or shown == nil and engine.metric:better(candidate.value, engine.history.bar)
+  local bar = engine.history.bar
+  local better = shown or shown == nil and (not bar or engine.metric:beats(candidate.value, bar))
   return better and "reverted_rejected" or "reverted_worse_metric", why or measurement.complete and measurement.reason,
     extra
 end

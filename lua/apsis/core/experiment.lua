@@ -12,9 +12,7 @@ local experiment = {}
 
 local finite = require("apsis.direction").finite
 
-local function failed(outcome, reason, extra)
-  return { outcome = outcome, reason = reason, extra = extra }
-end
+local function failed(outcome, reason, extra) return { outcome = outcome, reason = reason, extra = extra } end
 
 -- The best of the answers without an error: what a strategy without a select hook takes.
 local function best_answer(slot, answers)
@@ -60,18 +58,14 @@ local function prompt_of(engine, slot)
     :format(engine.strategy.where, type(text)))
 end
 
--- A sum and what an answer took; nil while no answer has reported it. counted: the sum has it already.
-local function with(sum, amount, counted)
-  if not amount then return sum end
-  return (sum or 0) + (counted and 0 or amount)
-end
-
--- Adds what answers took to the slot, and notifies the world, so that a crash does not forget what was paid.
+-- Adds what answers took to the slot, and notifies the world, so that a crash does not forget what was paid. A sum is
+-- nil while no answer has reported it; it has what is `paid` already.
 local function take(engine, slot, answers)
   local tokens, cost = slot.tokens, slot.cost
   for index = 1, #answers do
     local answer = answers[index]
-    tokens, cost = with(tokens, answer.tokens, answer.paid), with(cost, answer.cost, answer.paid)
+    if answer.tokens then tokens = (tokens or 0) + (answer.paid and 0 or answer.tokens) end
+    if answer.cost then cost = (cost or 0) + (answer.paid and 0 or answer.cost) end
   end
   local more = tokens ~= slot.tokens or cost ~= slot.cost
   slot.tokens, slot.cost, slot.under_way, slot.answered = tokens, cost, nil, (slot.answered or 0) + #answers
@@ -113,7 +107,9 @@ local function ask_provider(engine, slot)
   local answers = engine.world:propose(slot, prompt)
   take(engine, slot, answers)
   slot.unusable = nil
-  for _, answer in ipairs(answers) do slot.unusable = slot.unusable or answer.error and answer.text and true or nil end
+  for index = 1, #answers do
+    if answers[index].error and answers[index].text then slot.unusable = true end
+  end
   if refused then return nil, refused end
   return answers
 end
@@ -244,10 +240,9 @@ local function verify(engine, slot, candidate)
       slot.stopped = passed
       return measurement
     end
-    passed = shown_at(slot, measurement)
     local below = below_threshold(engine, request, measurement)
     if below then
-      slot.stopped = passed
+      slot.stopped = shown_at(slot, measurement)
       return stop_early(engine, slot, { status = "stopped", reason = below })
     end
     if measurement.complete then return measurement end
@@ -259,10 +254,10 @@ local function verify(engine, slot, candidate)
     end
     if following == false then
       if ended.status ~= "stopped" then return ended end
-      slot.stopped = passed
+      slot.stopped = shown_at(slot, measurement)
       return stop_early(engine, slot, ended)
     end
-    request = following
+    request, passed = following, shown_at(slot, measurement)
   end
   return { status = "strategy", reason = engine.strategy.where .. ": hook stage asked for 1,000 more stages" }
 end
@@ -283,8 +278,8 @@ local function realise(engine, slot, answer)
   slot.change = made
   local renewed = slot.repair and slot.repair.renew(engine, slot)
   if made.duplicate_of then return failed("skipped_duplicate", "the same tree as " .. made.duplicate_of) end
-  local others = next(engine.slots, (next(engine.slots))) ~= nil
-  local twin = made.tree and others and twin_in_flight(engine, slot, made.tree)
+  local others = made.tree and next(engine.slots, (next(engine.slots))) ~= nil
+  local twin = others and twin_in_flight(engine, slot, made.tree)
   if twin then
     return failed("skipped_duplicate", ("the same tree as %s, which %s"):format(twin.id,
       engine.slots[twin.experiment].held and "waits for approval" or "is being measured"))

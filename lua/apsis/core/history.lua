@@ -283,24 +283,32 @@ local function begin_acceptance(self, said, outcome)
   if judged or outcome == "kept" then self.judged = judged end
 end
 
-local function add_totals(totals, tokens, asked, cost, machines, iterations, measurements)
-  totals.tokens, totals.asked, totals.usd = totals.tokens + tokens, totals.asked + asked, totals.usd + cost + machines
-  totals.machines, totals.priced = totals.machines + machines, totals.priced + (machines > 0 and measurements or 0)
+local function add_totals(totals, tokens, asked, cost, iterations, measurements)
+  totals.tokens, totals.asked, totals.usd = totals.tokens + tokens, totals.asked + asked, totals.usd + cost
   totals.iterations, totals.measurements = totals.iterations + iterations, totals.measurements + measurements
+end
+
+-- What was paid for measurements on other machines.
+local function add_machines(totals, usd, measurements)
+  totals.usd, totals.machines = totals.usd + usd, totals.machines + usd
+  if usd > 0 then totals.priced = totals.priced + measurements end
 end
 
 -- Nothing was tried: patience does not count it.
 local untried = { skipped_provider_failure = true, skipped_executor_failure = true }
 
 local function count_line(self, line, outcome)
-  local late = line.run and line.run < self.run -- it waited until another run went on
-  if line.run and line.run > self.run then self:begin(line.run) end
+  local run = line.run
+  local late = run and run < self.run -- it waited until another run went on
+  if run and run > self.run then self:begin(run) end
   local change = outcome ~= "baseline" and outcome ~= "measured" and outcome ~= "asked"
   local tokens, cost, measurements = line.tokens, line.cost or 0, line.measurements or 0
   local asked, iterations = tokens and (line.answers or 1) or 0, change and 1 or 0
-  local machines = line.machines and line.machines.usd or 0
-  add_totals(self.totals, tokens or 0, asked, cost, machines, iterations, measurements)
-  if not late then add_totals(self.run_totals, tokens or 0, asked, cost, machines, iterations, measurements) end
+  add_totals(self.totals, tokens or 0, asked, cost, iterations, measurements)
+  if not late then add_totals(self.run_totals, tokens or 0, asked, cost, iterations, measurements) end
+  local machines = line.machines and line.machines.usd
+  if machines then add_machines(self.totals, machines, measurements) end
+  if machines and not late then add_machines(self.run_totals, machines, measurements) end
   self.outcomes[outcome] = (self.outcomes[outcome] or 0) + 1
   if change and not untried[outcome] then
     self.since_kept = self.since_kept + 1
@@ -400,7 +408,7 @@ function History:add(line)
   end
   place(self, number, index)
   self.count = index
-  self.last_experiment = math.max(number, self.last_experiment)
+  if number > self.last_experiment then self.last_experiment = number end
   count_line(self, line, outcome)
   -- Raw: it is no record yet.
   local value, tree, trace, said = line.primary_metric, line.tree, line.trace, line.acceptance

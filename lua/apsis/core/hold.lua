@@ -6,9 +6,10 @@ local line = require "apsis.core.line"
 
 local hold = {}
 
--- Puts a candidate aside that would be kept for this reason, if engine.hold asks for that. Whether it does.
+-- Puts a candidate aside that would be kept for this reason, if engine.hold, which is there, asks for that. Whether it
+-- does.
 function hold.put(engine, slot, reason, extra)
-  local text = not slot.held and engine.hold and engine.hold:asks(slot)
+  local text = not slot.held and engine.hold:asks(slot)
   if not text then return false end
   local shown = slot.acceptance and slot.acceptance.state
   if engine.judge then engine.judge:take_back(slot) end -- the best stays what others are compared with

@@ -186,9 +186,7 @@ line.outcomes = {
 line.status_of = {}
 for _, outcome in ipairs(line.outcomes) do line.status_of[outcome[1]] = outcome[2] end
 
-function line.id(number)
-  return ("c%04d"):format(number)
-end
+function line.id(number) return ("c%04d"):format(number) end
 
 function line.timestamp(seconds)
   return os.date("!%Y-%m-%dT%H:%M:%SZ", math.floor(seconds))
@@ -293,9 +291,7 @@ function line.of(engine, slot, outcome, reason, extra)
   return fields
 end
 
-local function value_text(value)
-  return value and ("%.10g"):format(value) or "none"
-end
+local function value_text(value) return value and ("%.10g"):format(value) or "none" end
 
 -- Why a candidate that was measured is not kept, if the strategy did not say: it is not better than the best.
 function line.not_better(metric, value, bar)

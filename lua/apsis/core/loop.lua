@@ -53,7 +53,7 @@ function loop.new(spec)
   engine.models = models.new(spec.models, spec.model_choice, engine.metric)
   engine.trajectory = spec.trajectory
   rooms.call("engine", engine, spec)
-  engine.slot_class = slots.class(engine)
+  engine.slot_methods = slots.methods(engine)
   records.of_world(spec.world)
   return engine
 end
@@ -119,8 +119,8 @@ end
 
 -- A slot in flight, of its first fields.
 function Engine:open_slot(slot)
-  setmetatable(slot, self.slot_class)
-  slot.began = self:steady()
+  local methods = self.slot_methods
+  slot.afford, slot.took, slot.began = methods.afford, methods.took, self:steady()
   self.slots[slot.number] = slot
   self.flying = self.flying + 1
   return slot

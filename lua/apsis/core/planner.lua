@@ -136,9 +136,7 @@ local function planned(self, plan)
   return list
 end
 
-local function is_change(proposal)
-  return not (proposal.edits or proposal.measure or proposal.ask)
-end
+local function is_change(proposal) return not (proposal.edits or proposal.measure or proposal.ask) end
 
 -- Slots for a checked plan, one or a group.
 local function open_plan(self, plan, list)
@@ -232,7 +230,7 @@ end
 
 -- The same under the decision lock; what was planned then starts. Also returns what was handed in.
 local function plan_once(self)
-  local answered = take_answer(self)
+  local answered = self.hold and take_answer(self)
   if answered then return answered end
   local given = self.intake and self.intake:next(self)
   if given == false then return "nothing" end

@@ -93,11 +93,11 @@ for _, field in ipairs(slot.fields) do slot.add(field) end
 -- What a provider that sends requests calls: slot.afford(slot, tokens, usd) before each, with what it may take -> true,
 -- and it is reserved and counts as taken; or nil, why it is not covered. slot:took(tokens, usd) after it: the
 -- difference to that.
-function slot.class(engine)
+function slot.methods(engine)
   local methods = {}
   function methods.afford(self, tokens, usd) return engine.budget:afford(engine.world, self, tokens, usd) end
   function methods.took(self, tokens, usd) engine.budget:account(engine.world, self, tokens, usd) end
-  return { __index = methods }
+  return methods
 end
 
 -- Forgets what was measured of the version before a repair.

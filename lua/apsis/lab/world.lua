@@ -104,7 +104,7 @@ end
 -- The world's answer; said: what propose returned beside the genome: what it took, or why there is none.
 local function answer_with(self, genome, said)
   local options = self.lab.options
-  says.check(said, "propose", self.where, "propose's second value")
+  if said ~= nil then says.check(said, "propose", self.where, "propose's second value") end
   if not said and genome ~= nil then
     return { edits = { genome = genome }, tokens = options.tokens, cost = options.cost }
   end
@@ -199,7 +199,7 @@ function World:verify(slot, record, request)
   local number, stage = record.experiment, request.stage or self.stage_list[1]
   local truth, said = self.module.evaluate(self.lab, self.genomes[number], stage)
   if truth ~= nil and not finite(truth) then refuse(self, truth) end
-  says.check(said, "evaluate", self.where, "evaluate's second value")
+  if said ~= nil then says.check(said, "evaluate", self.where, "evaluate's second value") end
   pass(self, math.max(0, said and said.seconds or slot.answer and slot.answer.seconds or self.seconds))
   self.evaluations = self.evaluations + 1
   local value = truth
@@ -210,7 +210,9 @@ function World:verify(slot, record, request)
   if value == nil then
     return { status = "crash", stage = stage, reason = said and said.reason or "the evaluation crashed" }
   end
-  return { status = "ok", stage = stage, value = value, metrics = said and said.metrics, items = said and said.items }
+  local measured = { status = "ok", stage = stage, value = value }
+  if said then measured.metrics, measured.items = said.metrics, said.items end
+  return measured
 end
 
 return world
