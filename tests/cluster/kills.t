@@ -14,7 +14,7 @@ sleep 2
 echo "\$APSIS_CANDIDATE \$SLURM_JOB_NAME ends" >>$T/kills.evaluations
 echo "METRIC score=\$(cat value.txt)"
 END
-sed -i 's/timeout_sec: 10/timeout_sec: 60/; s/pass_env: .*/pass_env: [SLURM_JOB_NAME]/; s/^strategy: .*/strategy: {use: hillclimb, options: {patience: 1000000}}/' manifest.yaml
+sed -i 's/timeout_sec: 10/timeout_sec: 60/; s/^strategy: .*/strategy: {use: hillclimb, options: {patience: 1000000}}/' manifest.yaml
 commit kills
 apsis baseline --again --repeats 1
 is "baseline" "$code" 0
@@ -46,6 +46,7 @@ is "every line is read" "$(wc -l <"$T/lines")" "$(($(wc -l <logs/results.jsonl) 
 is "lost" "$(cut -d' ' -f1 "$T/lines" | sort -n | awk '$1 != NR + 1' | head -3)" "" # the second baseline is number 1
 is "doubled" "$(cut -d' ' -f1 "$T/lines" | sort | uniq -d | head -3)" ""
 is "wrong" "$(awk '$2 != "skipped_executor_failure" && $1 != $3' "$T/lines" | head -3)" ""
+is "each attempt has a name" "$(awk 'NF != 3' "$T/kills.evaluations" | head -3)" ""
 is "attempts measured twice" "$(grep begins "$T/kills.evaluations" | cut -d' ' -f2 | sort | uniq -d | head -3)" ""
 queue_empties
 is "no folder" "$(find "$SHARED" -name job.json | wc -l)" 0

@@ -11,7 +11,6 @@ nodes() {
     new_project "$name"
     printf 'echo "$APSIS_CANDIDATE $SLURMD_NODENAME" >>%s\nsleep %s\necho "METRIC score=$(cat value.txt)"\n' "$T/$name.evaluations" \
         "${3:-0.2}" >evaluate.sh
-    sed -i 's/timeout_sec: 10}]/timeout_sec: 10}]\n  pass_env: [SLURMD_NODENAME]/' manifest.yaml
     echo "execution: {target: slurm, folder: $SHARED, poll_sec: 0.5, $2}" >>manifest.yaml
     commit nodes
     apsis baseline --repeats 1

@@ -32,7 +32,8 @@ commit stale
 apsis run -q --iterations 1
 apsis baseline --again --repeats 1 -q
 apsis run -q --iterations 3
-no_line "never" "$(cat logs/results.jsonl)" 99999
+no_line "never" "$(cat logs/results.jsonl)" '"primary_metric":99999'
+like "those after it have their own" "$(numbers)" "3 4 $"
 end_item
 
 item "waiting is not in the time limit"
@@ -95,6 +96,7 @@ nodes dies "workers: 2" 8
 start_run --iterations 2
 in_time "they run" 20 begun dies 2
 victim=$(cut -d' ' -f2 "$T/dies.evaluations" | head -1)
+like "its node" "$victim" "^n[1-4]$"
 node_dies "$victim"
 wait "$pid"
 is "run" $? 0
