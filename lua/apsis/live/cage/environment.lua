@@ -110,7 +110,8 @@ local harmless = { "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "TERM", "COLO
   "TF_ENABLE_*", "TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_*", "TF_NUM_*", "TF_USE_*", "TF_XLA_FLAGS", "TORCH_*", "XLA_*",
   "JAX_*", "NIX_PATH", "NIX_PROFILES", "NIX_STORE", "NIX_SSL_CERT_FILE", "NIX_LD*", "NIX_CFLAGS_*", "NIX_CC*",
   "NIX_BINTOOLS*", "GUIX_*", "SSL_CERT_FILE", "SSL_CERT_DIR", "SLURMD_NODENAME", "SLURM_JOB_*", "SLURM_CPUS_*",
-  "SLURM_GPUS*", "SLURM_MEM_*", "SLURM_NTASKS", "SLURM_TMPDIR", "APSIS_HOME", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS" }
+  "SLURM_GPUS*", "SLURM_MEM_*", "SLURM_NTASKS", "SLURM_TMPDIR", "APSIS_HOME", "ASAN_OPTIONS", "LSAN_OPTIONS",
+  "UBSAN_OPTIONS" }
 
 -- Where the network is reached through another machine.
 local proxies = { "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy",
