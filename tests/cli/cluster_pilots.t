@@ -51,6 +51,23 @@ is "values" "$(values)" "kept 1;"
 is "measured once" "$(evaluations blink)" "c0001 "
 end_item
 
+item "a pilot of before that the queue still has, without its folder, is none, and no lost one either"
+cluster before "workers: 3, pilots: 1, requeue: 0"
+touch "$T/before.wait"
+start_run --iterations 3
+wait_for "it runs" begun before 1
+name=$(basename "$(pilot_folder)")
+kill -INT "$pid"
+wait "$pid"
+rm "$T/before.wait"
+echo "COMPLETING|n9|main|None|$name" >"$FAKE/others"
+apsis run -q --iterations 3
+is "run" "$code" 0
+is "measured" "$(values | tr ';' '\n' | grep -cE "^(kept|reverted_worse_metric) ")" 6
+is "no pilot is said to be lost" "$(grep -c "a pilot ended before" logs/apsis.log)" 0
+rm "$FAKE/others"
+end_item
+
 # A scheduler ends all processes of a job, one after another.
 item "that an evaluator was ended before its pilot is no crash of the candidate"
 cluster terminated "workers: 1, pilots: 1"

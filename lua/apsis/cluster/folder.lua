@@ -163,13 +163,13 @@ function Folder:read(name, file)
   return type(value) == "table" and value or nil, text
 end
 
--- Whether a job's folder has a file; nil if that cannot be seen. Lists the folder: over NFS that shows what is new.
+-- Whether a job's folder has a file; nil if it cannot be listed. Listing shows what is new, also over NFS.
 function Folder:has(name, file)
-  local list, _, code = fs.list(self:dir(name))
+  local list = fs.list(self:dir(name))
   for _, found in ipairs(list or {}) do
     if found == file then return true end
   end
-  if list or code == "ENOENT" then return false end
+  return list and false
 end
 
 -- Notes that an attempt is lost or cancelled; why: for people.

@@ -63,12 +63,15 @@ local function world_of(job, dir)
   return self
 end
 
+-- What is wrong with a job, or a pilot, of another version.
+function node.other_version(job)
+  return ("this is apsis %s, the job is from %s: use one version everywhere"):format(host.version,
+    tostring(job.version))
+end
+
 -- The measurement, and what else the result has. job.stop(why) ends its commands meanwhile.
 local function measured(job, dir)
-  if job.version ~= host.version then
-    error({ message = ("this is apsis %s, the job is from %s: use one version everywhere"):format(host.version,
-      tostring(job.version)) }, 0)
-  end
+  if job.version ~= host.version then error({ message = node.other_version(job) }, 0) end
   if job.probe then return { probe = require("apsis.cluster.probe").answer(job), messages = json.array {} } end
   local world = world_of(job, dir)
   local record = { id = job.candidate, commit = job.tree, tree = job.tree }
@@ -123,10 +126,14 @@ function node.begin(dir, pilot)
   local job, message = node.read(dir, "job.json")
   message = message or node.unwanted(dir)
   if message then return nil, message end
-  if pilot and job.version ~= host.version then return nil, dir .. ": it is for a pilot of another version" end
+  if pilot and job.version ~= host.version then return nil, node.other_version(job) end
   job.began = wait.time()
   local claim = json.encode { node = node.name(), pid = host.pid, time = job.began, pilot = pilot }
   local claimed, why, code = state.publish(dir .. "/claim", claim)
+  if code == "EEXIST" and pilot then -- a pilot asks once for what it has, so its own claim was made though it failed
+    local there = json.decode(fs.read(dir .. "/claim") or "", true)
+    claimed = type(there) == "table" and there.pilot == pilot
+  end
   if code == "EEXIST" then why = dir .. ": it is measured already, or was; another attempt has another folder" end
   if not claimed then return nil, why, code end
   -- A folder that is being removed may have lost an earlier claim: it loses job.json first (Folder:remove).

@@ -3,6 +3,7 @@
 -- or when its own folder is gone. Called by the command job.
 local folder = require "apsis.cluster.folder"
 local fs = require "apsis.fs"
+local host = require "apsis.host"
 local node = require "apsis.cluster.node"
 local state = require "apsis.state"
 local tasks = require "apsis.core.tasks"
@@ -54,6 +55,7 @@ function pilot.serve(dir)
   if not spec then return 3, message end
   local self = { top = dir:match "^(.*)/", spec = spec, seen = {}, jobs = {}, due = 0, busy = 0, since = wait.now(),
     scheduler = tasks.new() }
+  if spec.version ~= host.version then return 3, node.other_version(spec) end
   local ok, why, code = state.publish(dir .. "/serving", node.name() .. "\n")
   if code == "EEXIST" then
     fs.remove(dir .. "/pilot.json")
@@ -65,7 +67,8 @@ function pilot.serve(dir)
     local wanted = true
     while self.busy > 0 or wanted and not self.broken and wait.now() - self.since < IDLE_S do
       drop(self)
-      wanted = fs.stat(dir .. "/pilot.json") ~= nil
+      local there, _, problem = fs.stat(dir .. "/pilot.json")
+      wanted = there or problem ~= "ENOENT"
       if wanted and not self.broken then take(self) end
       local idle_s = self.busy > 0 and 0 or wait.now() - self.since
       wait.sleep(math.max(SOONEST_S, math.min(LATEST_S, idle_s / SHARE)))

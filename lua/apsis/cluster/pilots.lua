@@ -4,6 +4,7 @@
 -- after `requeue` + 1 of them in a row, no job waits for them until one serves. Called by evaluations.
 local describe = require "apsis.cluster.describe"
 local folder = require "apsis.cluster.folder"
+local host = require "apsis.host"
 local wait = require "apsis.wait"
 
 local pilots = {}
@@ -38,7 +39,7 @@ local function fill(self)
   while #names_of(self) < spec.pilots and wait.now() >= self.due do
     slow_down(self)
     local name = describe.mark(self.owner.place) .. folder.PILOT .. describe.nonce():sub(1, 12)
-    local pilot = { name = name, slots = math.ceil(spec.workers / spec.pilots) }
+    local pilot = { name = name, version = host.version, slots = math.ceil(spec.workers / spec.pilots) }
     local ok, message = self.owner.folder:write(pilot, "pilot.json")
     if not ok then return nil, message end
     local one = { since = math.huge } -- no answer can have it yet
@@ -59,20 +60,30 @@ local function forget(self, name, one)
   return words
 end
 
--- Takes the pilots from an answer: those of an earlier process are adopted, and those that are gone forgotten.
+-- Whether a pilot serves no more though the queue has it: one that was started again has left, and removed its
+-- description; one of another version measures nothing. nil if that cannot be seen.
+local function has_left(self, name)
+  local there = self.owner.folder:has(name, "pilot.json")
+  local spec = there and self.owner.folder:read(name, "pilot.json")
+  if spec then return spec.version ~= host.version end
+  if there == false then return true end
+end
+
+-- Takes the pilots from an answer: those of an earlier process are adopted, and those that are gone forgotten. Those
+-- that have left, by name.
 local function follow(self, answer)
-  local mark, lost, serving = describe.mark(self.owner.place) .. folder.PILOT, nil, false
+  local mark, lost, serving, left = describe.mark(self.owner.place) .. folder.PILOT, nil, false, {}
   for name in pairs(answer.jobs) do
-    if name:sub(1, #mark) == mark then self.mine[name] = self.mine[name] or { since = answer.began } end
+    if name:sub(1, #mark) == mark then
+      left[name] = has_left(self, name)
+      if left[name] == false then self.mine[name] = self.mine[name] or { since = answer.began } end
+    end
   end
   for name, one in pairs(self.mine) do
     one.missing = not answer.jobs[name] and one.since < answer.began and (one.missing or answer.began) or nil
-    local gone = one.missing and answer.began - one.missing >= GRACE * self.owner.spec.poll_sec
+    local gone = left[name] or one.missing and answer.began - one.missing >= GRACE * self.owner.spec.poll_sec
     local begins = not one.serves and self.owner.folder:has(name, "serving")
     one.serves = one.serves or begins
-    local left = self.owner.folder:has(name, "pilot.json") == false -- it was started again, and so has left
-    if left then self.queue:cancel { name } end
-    gone = gone or left
     if begins or gone and one.serves then self.lost, self.due = 0, 0 end
     if gone then lost = forget(self, name, one) or lost end
     serving = serving or not gone and one.serves
@@ -83,6 +94,7 @@ local function follow(self, answer)
   end
   if serving or self.lost <= self.owner.spec.requeue then self.why = false
   elseif lost then self.why = "no pilot measures: " .. lost end
+  return left
 end
 
 -- Where the jobs of these names are, by an answer of the queue.
@@ -91,7 +103,7 @@ local function places(self, answer, names)
   for _, name in ipairs(names) do
     local claim = self.owner.folder:read(name, "claim")
     local at = claim and self.mine[claim.pilot] and answer.jobs[claim.pilot]
-    if at then jobs[name] = { state = "running", node = at.node or claim.node }
+    if at and at.state == "running" then jobs[name] = { state = "running", node = at.node or claim.node }
     elseif not claim and not self.why then jobs[name] = { state = "queued", node = "the pilots" } end
   end
   return jobs
@@ -100,11 +112,13 @@ end
 function Pilots:ask(names)
   local answer, message = self.queue:ask(names_of(self))
   if not answer then return nil, message end
-  follow(self, answer)
+  local over = {}
+  for name, has in pairs(follow(self, answer)) do over[#over + 1] = has and name or nil end
   self.answer = { jobs = places(self, answer, names), began = answer.began, why = self.why }
   local ok
   ok, message = fill(self)
   if not ok then self.owner.world:log("warn", "a pilot could not be sent: " .. message) end
+  if #over > 0 then self.queue:cancel(over) end
   return self.answer
 end
 

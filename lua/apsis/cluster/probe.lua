@@ -59,7 +59,8 @@ local function await(executor, folder, name)
   repeat
     wait.sleep(PAUSE_S)
     gone = attempt.look(executor, one, executor.scheduler:look(function() return { name } end), slot)
-    if folder:has(name, "result.json") then return folder:read(name, "result.json") end
+    local given = folder:has(name, "result.json") and folder:read(name, "result.json")
+    if given then return given end
   until gone or wait.now() >= one.since + longest or wait.interrupts() > 0
   if wait.interrupts() > 0 then return nil, "interrupted", INTERRUPTED end
   local last, trouble = folder:last_words(name), executor.scheduler.trouble

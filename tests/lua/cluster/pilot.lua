@@ -16,7 +16,7 @@ local JOB <const>, PILOT <const> = "00-1-00", "00-pilot-00"
 local function with(body, version)
   local top = assert(fs.tempdir "apsis-test-")
   local shared = assert(folder.open(top, "p"))
-  assert(shared:write({ name = PILOT, slots = 1 }, "pilot.json"))
+  assert(shared:write({ name = PILOT, slots = 1, version = host.version }, "pilot.json"))
   assert(shared:write { name = JOB, key = "00", version = version or host.version, probe = true, created = wait.time(),
     token = "t", tree = "none", manifest = { verification = { commands = {} }, sandbox = { mode = "auto" } } })
   local publish, stat, read = state.publish, fs.stat, fs.read
@@ -72,7 +72,7 @@ end)
 tap.test("a pilot that is started again under its name has served already", function()
   with(function(shared)
     serve(shared)
-    assert(shared:write({ name = PILOT, slots = 1 }, "pilot.json"))
+    assert(shared:write({ name = PILOT, slots = 1, version = host.version }, "pilot.json"))
     local code, message = pilot.serve(shared:dir(PILOT))
     tap.equal({ code, shared:has(PILOT, "pilot.json") }, { 3, false })
     tap.matches(message, "it has served already")
@@ -81,9 +81,12 @@ end)
 
 tap.test("a pilot leaves a job of another version to those that come after it", function()
   with(function(shared)
-    tap.matches(select(2, node.begin(shared:dir(JOB), PILOT)), "another version")
+    tap.matches(select(2, node.begin(shared:dir(JOB), PILOT)), "use one version everywhere")
     tap.equal(shared:has(JOB, "claim"), false)
     assert(node.begin(shared:dir(JOB)))
+    assert(shared:write({ name = PILOT, slots = 1, version = "0.0.0" }, "pilot.json"))
+    tap.matches(select(2, pilot.serve(shared:dir(PILOT))), "use one version everywhere")
+    tap.equal(shared:has(PILOT, "serving"), false)
   end, "0.0.0")
 end)
 
@@ -95,6 +98,20 @@ tap.test("a claim counts only if the job is there after it", function()
       return publish(path, text)
     end
     tap.matches(select(2, node.begin(shared:dir(JOB))), "job.json")
+  end)
+end)
+
+tap.test("a pilot's claim that was made though the system said that it was not is its own", function()
+  with(function(shared)
+    local publish = state.publish
+    function state.publish(path, text)
+      assert(publish(path, text))
+      return nil, "EIO: " .. path, "EIO"
+    end
+    tap.equal(select(3, node.begin(shared:dir(JOB), PILOT)), "EIO")
+    state.publish = publish
+    tap.equal(node.begin(shared:dir(JOB), PILOT).name, JOB)
+    tap.equal({ node.begin(shared:dir(JOB), "00-pilot-01"), (node.begin(shared:dir(JOB))) }, {})
   end)
 end)
 

@@ -103,7 +103,8 @@ function slurm.problem(option, before)
   end
 end
 
-local running = { RUNNING = true, COMPLETING = true, STAGE_OUT = true, SIGNALING = true, STOPPED = true }
+local running = { RUNNING = true, COMPLETING = true, STAGE_OUT = true, SIGNALING = true, STOPPED = true,
+  SUSPENDED = true }
 
 local usual <const> = { [""] = true, ["(null)"] = true, None = true, Priority = true, Resources = true }
 
