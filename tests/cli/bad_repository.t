@@ -209,7 +209,7 @@ git commit -q --allow-empty -m one && git commit -q --allow-empty -m two
 missing=$(git rev-parse HEAD~1)
 git clone -q "$T/hole" "$T/copy"
 rm -f ".git/objects/${missing:0:2}/${missing:2}"
-apsis apply
+ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0 apsis apply # libgit2 1.5 loses 64 bytes on the way to the merge base
 is "exit" "$code" 3
 like "which" "$err" "lacks the commit $missing, .*: git fetch --refetch REMOTE"
 git fetch -q --refetch "$T/copy" main
