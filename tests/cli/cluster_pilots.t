@@ -51,6 +51,35 @@ is "values" "$(values)" "kept 1;"
 is "measured once" "$(evaluations blink)" "c0001 "
 end_item
 
+item "what was sent without pilots goes on where it is, and pilots measure the rest"
+cluster plain "workers: 2"
+touch "$T/plain.wait"
+start_run --iterations 2
+wait_for "they run" begun plain 2
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+sed -i 's/workers: 2/&, pilots: 1/' manifest.yaml
+commit pilots
+start_run --iterations 4
+questions 6
+rm "$T/plain.wait"
+wait_for "the run ends" ended
+is "values" "$(numbers)" "1 2 3 4 5 6 "
+is "once each" "$(evaluations plain | tr ' ' '\n' | sort | uniq -d | tr '\n' ' ')" ""
+end_item
+
+item "a pilot that the scheduler refuses does not give up one that waits"
+cluster refused "workers: 2, pilots: 2, requeue: 0"
+touch "$FAKE/hold" "$FAKE/refuse"
+start_run --iterations 2
+wait_for "one is sent" in_queue 1
+questions 15
+is "no job is given up" "$(grep -c "no pilot measures" logs/apsis.log)" 0
+rm -f "$FAKE/hold" "$FAKE/refuse"
+wait_for "the run ends" ended
+is "values" "$(numbers)" "1 2 "
+end_item
+
 item "a pilot of before that the queue still has, without its folder, is none, and no lost one either"
 cluster before "workers: 3, pilots: 1, requeue: 0"
 touch "$T/before.wait"

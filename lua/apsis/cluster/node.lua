@@ -132,7 +132,8 @@ function node.begin(dir, pilot)
   local claimed, why, code = state.publish(dir .. "/claim", claim)
   if code == "EEXIST" and pilot then -- a pilot asks once for what it has, so its own claim was made though it failed
     local there = json.decode(fs.read(dir .. "/claim") or "", true)
-    claimed = type(there) == "table" and there.pilot == pilot
+    if type(there) ~= "table" then return nil, why end -- it cannot be read now
+    claimed = there.pilot == pilot
   end
   if code == "EEXIST" then why = dir .. ": it is measured already, or was; another attempt has another folder" end
   if not claimed then return nil, why, code end

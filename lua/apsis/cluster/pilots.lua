@@ -1,7 +1,7 @@
 -- pilots: a queue in front of another one: a few long jobs of that one, the pilots, measure all jobs of the project
 -- (pilot.lua). A job is where the pilot that has claimed it is; one that nobody has claimed waits. A pilot that ends is
 -- replaced. Those that end before they serve are lost: they are replaced one at a time and less and less often, and
--- after `requeue` + 1 of them in a row, no job waits for them until one serves. Called by evaluations.
+-- after `requeue` + 1 of them in a row, no job waits for them until the queue has one. Called by evaluations.
 local describe = require "apsis.cluster.describe"
 local folder = require "apsis.cluster.folder"
 local host = require "apsis.host"
@@ -72,38 +72,42 @@ end
 -- Takes the pilots from an answer: those of an earlier process are adopted, and those that are gone forgotten. Those
 -- that have left, by name.
 local function follow(self, answer)
-  local mark, lost, serving, left = describe.mark(self.owner.place) .. folder.PILOT, nil, false, {}
+  local mark, lost, hope, left = describe.mark(self.owner.place) .. folder.PILOT, nil, false, {}
   for name in pairs(answer.jobs) do
     if name:sub(1, #mark) == mark then
       left[name] = has_left(self, name)
       if left[name] == false then self.mine[name] = self.mine[name] or { since = answer.began } end
+      if left[name] and not self.mine[name] then self.owner.folder:remove(name) end
     end
   end
   for name, one in pairs(self.mine) do
     one.missing = not answer.jobs[name] and one.since < answer.began and (one.missing or answer.began) or nil
     local gone = left[name] or one.missing and answer.began - one.missing >= GRACE * self.owner.spec.poll_sec
     local begins = not one.serves and self.owner.folder:has(name, "serving")
-    one.serves = one.serves or begins
+    one.serves, one.ran = one.serves or begins, one.ran or (answer.jobs[name] or {}).state == "running"
     if begins or gone and one.serves then self.lost, self.due = 0, 0 end
     if gone then lost = forget(self, name, one) or lost end
-    serving = serving or not gone and one.serves
+    hope = hope or not gone and (one.serves or answer.jobs[name] ~= nil)
   end
   if lost then
     self.lost = self.lost + 1
     slow_down(self)
   end
-  if serving or self.lost <= self.owner.spec.requeue then self.why = false
+  if hope or self.lost <= self.owner.spec.requeue then self.why = false
   elseif lost then self.why = "no pilot measures: " .. lost end
   return left
 end
 
--- Where the jobs of these names are, by an answer of the queue.
+-- Where the jobs of these names are, by an answer of the queue: one that was sent without pilots is where that says. A
+-- pilot that ran, and waits again, has lost what it had claimed.
 local function places(self, answer, names)
   local jobs = {}
   for _, name in ipairs(names) do
     local claim = self.owner.folder:read(name, "claim")
-    local at = claim and self.mine[claim.pilot] and answer.jobs[claim.pilot]
-    if at and at.state == "running" then jobs[name] = { state = "running", node = at.node or claim.node }
+    local one = claim and self.mine[claim.pilot]
+    local at = claim and (one and answer.jobs[claim.pilot] or answer.jobs[name])
+    if at and (at.state == "running" or not (one and one.ran)) then
+      jobs[name] = { state = "running", node = at.node or claim.node }
     elseif not claim and not self.why then jobs[name] = { state = "queued", node = "the pilots" } end
   end
   return jobs
@@ -134,7 +138,13 @@ function Pilots:submit()
   return self:ask {} ~= nil, self.queue.trouble
 end
 
--- The pilots see that a job is marked, or gone.
-function Pilots.cancel() return true end
+-- The pilots see that a job is marked, or gone; the queue may have some that were sent without pilots.
+function Pilots:cancel(names)
+  local answer, own = self.queue.answer, {}
+  for _, name in ipairs(names) do
+    if not answer or answer.jobs[name] then own[#own + 1] = name end
+  end
+  return self.queue:cancel(own)
+end
 
 return pilots
