@@ -135,7 +135,7 @@ test("entries lists everything below a prefix, sorted by whole path", inside(fun
   equal(repo:entries("HEAD", "nope"), {})
 end))
 
-test("dirty and is_ignored see the user's working tree", inside(function(repo, dir)
+test("dirty and is_ignored see the user's working tree", alone(function(repo, dir)
   equal({ repo:dirty() }, { {}, 0 })
   write(dir .. "/a", "changed")
   write(dir .. "/new", "n")

@@ -27,7 +27,11 @@ function scratch.with(setup, undisturbed)
     return function()
       local dir = assert(fs.tempdir(undisturbed and "undisturbed-" or "apsis-test-"))
       local descriptors = #assert(fs.list "/proc/self/fd")
-      scratch.run(dir, setup)
+      local apart = dir .. "/undisturbed-setup" -- the user's git may fail where another git collects
+      assert(fs.mkdir(apart))
+      scratch.run(apart, setup)
+      for _, name in ipairs(assert(fs.list(apart))) do assert(fs.rename(apart .. "/" .. name, dir .. "/" .. name)) end
+      assert(fs.remove_tree(apart))
       local ok, message = xpcall(function()
         local repo <close> = assert(git.open(dir .. "/repo"))
         body(repo, dir .. "/repo", dir)
