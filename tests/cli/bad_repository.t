@@ -203,11 +203,11 @@ like "a file that is not there" "$err" "update-index --no-assume-unchanged value
 end_item
 
 item "a commit of the history is missing: which, and where it comes from"
-new_project hole
+new_project undisturbed-hole # gc would pack the commit
 changing value.txt=3
 git commit -q --allow-empty -m one && git commit -q --allow-empty -m two
 missing=$(git rev-parse HEAD~1)
-git clone -q "$T/hole" "$T/copy"
+git clone -q "$T/undisturbed-hole" "$T/copy"
 rm -f ".git/objects/${missing:0:2}/${missing:2}"
 ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0 apsis apply # libgit2 1.5 loses 64 bytes on the way to the merge base
 is "exit" "$code" 3

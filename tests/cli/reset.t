@@ -120,7 +120,7 @@ end_item
 lose() { local id; id=$(git rev-parse "$1") && rm -f ".git/objects/${id:0:2}/${id:2}"; }
 
 item "a candidate whose commit or tree is missing: setup names its ref and the remedy; -f puts the rest away, and --undo takes that back"
-has_run missing
+has_run undisturbed-missing
 lose 'refs/apsis/tiny/c0001^{tree}'
 apsis setup
 line "a tree" "$out" "^note +candidates +refs/apsis/tiny/c0001: what it names is missing"
