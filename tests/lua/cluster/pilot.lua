@@ -26,7 +26,7 @@ local function with(body, version)
   assert(ok, message)
 end
 
--- From here on what writes or looks at a file of that name fails so often.
+-- Makes the next `times` calls of module[name] on a file of that name fail with this code.
 local function fails(module, name, file, times, code)
   local real = module[name]
   module[name] = function(path, ...)
