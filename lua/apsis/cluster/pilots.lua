@@ -104,10 +104,11 @@ local function places(self, answer, names)
   local jobs = {}
   for _, name in ipairs(names) do
     local claim = self.owner.folder:read(name, "claim")
-    local one = claim and self.mine[claim.pilot]
-    local at = claim and (one and answer.jobs[claim.pilot] or answer.jobs[name])
-    if at and (at.state == "running" or not (one and one.ran)) then
-      jobs[name] = { state = "running", node = at.node or claim.node }
+    local pilot = claim and claim.pilot
+    local one, at = self.mine[pilot or ""], answer.jobs[pilot or name]
+    if pilot and not one or one and one.ran and at and at.state ~= "running" then at = nil end
+    if at then
+      jobs[name] = { state = claim and "running" or at.state, node = at.node or claim and claim.node }
     elseif not claim and not self.why then jobs[name] = { state = "queued", node = "the pilots" } end
   end
   return jobs
