@@ -389,6 +389,10 @@ static void test_hostile(struct ap_worktree *worktree, const git_oid *tree)
     ok(access(outside, F_OK) == 0, "and nothing outside was touched");
     ok(ap_dirtree_open(root, "../outside") < 0 && ap_dirtree_open(root, "d1/../../outside") < 0,
         "dot-dot leads nowhere");
+    char name[NAME_MAX + 2];
+    memset(name, 'n', sizeof name);
+    name[NAME_MAX + 1] = '\0';
+    ok(ap_dirtree_open(root, name) < 0 && errno == ENAMETOOLONG, "and a name that is too long nowhere, either");
 }
 
 /* A folder that cannot be moved aside: it holds the place to which it would go. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Verifications on a stand-in of Slurm, where something comes late: an attempt of before a reset or another baseline, an answer about a job
-# that runs, the end of a wait after kill -9, the end of a job that a person has skipped, or that a run which is over does not want.
+# that runs, the end of a job that its node cannot end, a result that cannot be read, the end of a wait after kill -9, the end of a job
+# that a person has skipped, or that a run which is over does not want.
 . tests/cli/lib.sh || exit 1
 . tests/cluster/fake.sh
 
@@ -49,6 +50,38 @@ sleep 2
 rm "$T/claimed.wait"
 wait "$pid"
 is "values" "$(values)" "kept 1;"
+end_item
+
+item "a job that its node cannot end is lost, though the queue has it still"
+cluster stuck
+touch "$T/stuck.wait"
+start_run --iterations 1
+wait_for "it runs" begun stuck 1
+echo "COMPLETING|n9|main|None|$(basename "$(dirname "$(find "$SHARED" -name job.json)")")" >"$FAKE/others"
+mv "$FAKE"/jobs/* "$T/away.stuck"
+wait_for "it is sent again" begun stuck 2
+rm "$T/stuck.wait"
+wait "$pid"
+is "values" "$(values)" "kept 1;"
+rm "$FAKE/others"
+end_item
+
+item "while the shared folder cannot be read, a job that has ended is not lost"
+cluster outage "requeue: 0"
+touch "$T/outage.wait"
+start_run --iterations 1
+wait_for "it runs" begun outage 1
+kill -STOP "$pid"
+rm "$T/outage.wait"
+wait_for "it has ended" idle
+folder=$(dirname "$(find "$SHARED" -name job.json)")
+mv "$folder" "$T/away.outage" && touch "$folder" # a file cannot be listed
+kill -CONT "$pid"
+questions 6
+rm "$folder" && mv "$T/away.outage" "$folder"
+wait "$pid"
+is "values" "$(values)" "kept 1;"
+like "a warning" "$(cat logs/apsis.log)" "execution.folder cannot be read: jobs wait until it can"
 end_item
 
 item "the time in the queue goes on counting after kill -9"

@@ -1,6 +1,7 @@
 -- hold: what would be kept waits for an answer from outside the loop, here of a stand-in; the live one is in the room approval.
 local direction = require "apsis.direction"
 local fake = require "fake"
+local holds = require "apsis.core.hold"
 local json = require "apsis.json"
 local recordings = require "apsis.core.recording"
 local tap = require "tap"
@@ -227,4 +228,11 @@ test("what the judge showed is taken back while it waits, and given again when i
   local line = engine.journal:read(2)
   equal({ line.acceptance.state.ref, line.notes.kept_because }, { 10, "by the judge; yes" })
 end)
+
+test("only another current candidate than the one it was compared with passes it by", function()
+  local slot = { held = { current = "c0001" } }
+  equal(holds.passed_by({ history = { current = { id = "c0001" } } }, slot), nil)
+  equal(holds.passed_by({ history = { current = { id = "c0002" } } }, slot), "c0002")
+end)
+
 tap.done()

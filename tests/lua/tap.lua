@@ -30,7 +30,7 @@ function tap.test(name, body)
   print((ok and "ok " or "not ok ") .. tap.count .. " - " .. name)
   if not ok then
     tap.failed = tap.failed + 1
-    print("# " .. tostring(message):gsub("\n", "\n# "))
+    io.stderr:write("# ", tostring(message):gsub("\n", "\n# "), "\n") -- prove hides what is on standard output
   end
   io.stdout:flush()
 end

@@ -137,7 +137,9 @@ local function await(self, made, slot)
     local answer = self.queue:look(function() return self:names() end)
     self:reap(answer)
     local lost = attempt.look(self, one, answer, slot)
-    if lost then
+    if lost and self.folder:away(made.name) then
+      self.world:warn_once("away", "execution.folder cannot be read: jobs wait until it can")
+    elseif lost then
       given, wrong = take(self, made)
       if given or wrong then return given, wrong end
       local words = self.folder:last_words(made.name) or answer.why

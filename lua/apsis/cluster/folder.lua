@@ -172,6 +172,12 @@ function Folder:has(name, file)
   return list and false
 end
 
+-- Whether a job's folder cannot be listed now, though nothing says that it is gone.
+function Folder:away(name)
+  local list, _, code = fs.list(self:dir(name))
+  return not list and code ~= "ENOENT"
+end
+
 -- Notes that an attempt is lost or cancelled; why: for people.
 function Folder:mark(name, what, why)
   return state.replace(self:dir(name) .. "/" .. what, why .. "\n", { sync = true })

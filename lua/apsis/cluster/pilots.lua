@@ -10,6 +10,7 @@ local wait = require "apsis.wait"
 local pilots = {}
 
 local GRACE <const> = 3 -- of poll_sec: how long a pilot must have been missing
+local SLOWEST <const> = 16 -- of poll_sec: the longest time between two pilots after some that were lost
 
 local Pilots = {}
 Pilots.__index = function(self, key) return Pilots[key] or self.queue[key] end -- its trouble, when it is asked
@@ -28,9 +29,11 @@ local function names_of(self)
   return names
 end
 
--- The next pilot is due in a while if some were lost.
+-- The next pilot is due in a while if some were lost; if no job waits for them, once all of these were given up.
 local function slow_down(self)
-  if self.lost > 0 then self.due = wait.now() + math.min(60, self.owner.spec.poll_sec * 2 ^ math.min(self.lost, 4)) end
+  if self.lost == 0 then return end
+  local polls = self.lost > self.owner.spec.requeue and SLOWEST or math.min(SLOWEST, 2 ^ self.lost)
+  self.due = wait.now() + polls * self.owner.spec.poll_sec
 end
 
 -- Submits what is missing of the pilots and due. true | nil, why.
@@ -76,7 +79,9 @@ local function follow(self, answer)
   for name in pairs(answer.jobs) do
     if name:sub(1, #mark) == mark then
       left[name] = has_left(self, name)
-      if left[name] == false then self.mine[name] = self.mine[name] or { since = answer.began } end
+      if left[name] == false and not self.mine[name] then
+        self.mine[name] = { since = answer.began, ran = self.owner.folder:has(name, "serving") }
+      end
       if left[name] and not self.mine[name] then self.owner.folder:remove(name) end
     end
   end
@@ -115,7 +120,8 @@ local function places(self, answer, names)
 end
 
 function Pilots:ask(names)
-  local answer, message = self.queue:ask(names_of(self))
+  local all = names_of(self)
+  local answer, message = self.queue:ask(table.move(names, 1, #names, #all + 1, all))
   if not answer then return nil, message end
   local over = {}
   for name, has in pairs(follow(self, answer)) do over[#over + 1] = has and name or nil end
@@ -136,7 +142,7 @@ end
 function Pilots:submit()
   if self.why then return nil, self.why end
   if self.answer then return fill(self) end
-  return self:ask {} ~= nil, self.queue.trouble
+  return self:ask(self.owner:names()) ~= nil, self.queue.trouble
 end
 
 -- The pilots see that a job is marked, or gone; the queue may have some that were sent without pilots.

@@ -14,10 +14,10 @@ local COMMAND_S <const> = 60 -- for the scheduler to answer
 local SHARE <const> = 10 -- at most this part of the time is spent on asking
 local SLOWEST <const> = 20 -- of poll_sec: the longest pause after failures
 
--- new{ submit, status, cancel = command lines, poll_sec, parse(line) -> name, "queued" or "running", where | nil,
--- programs = { submit, status, cancel = { run = what setup looks for, called = what messages call it, absent = the
--- message if it is not found, or nil } }, variables = names of all that the commands see of the environment (default:
--- all) }.
+-- new{ submit, status, cancel = command lines, poll_sec, parse(line) -> name, state ("queued", "running" or "over"),
+-- where | nil, programs = { submit, status, cancel = { run = what setup looks for, called = what messages call it,
+-- absent = the message if it is not found, or nil } }, variables = names of all that the commands see of the
+-- environment (default: all) }.
 function queue.new(spec)
   return setmetatable({ spec = spec, due = 0, failures = 0 }, Queue)
 end
@@ -65,7 +65,7 @@ local function read(self, text)
     if not name then
       return nil, ("%s: unexpected line %q"):format(self.spec.programs.status.called, line:sub(1, 100))
     end
-    if not jobs[name] or state == "running" then jobs[name] = { state = state, node = node } end
+    if state ~= "over" and (not jobs[name] or state == "running") then jobs[name] = { state = state, node = node } end
   end
   return jobs
 end

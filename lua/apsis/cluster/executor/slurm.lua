@@ -103,7 +103,7 @@ function slurm.problem(option, before)
   end
 end
 
-local running = { RUNNING = true, COMPLETING = true, STAGE_OUT = true, SIGNALING = true, STOPPED = true,
+local running = { RUNNING = true, STAGE_OUT = true, SIGNALING = true, STOPPED = true,
   SUSPENDED = true }
 
 local usual <const> = { [""] = true, ["(null)"] = true, None = true, Priority = true, Resources = true }
@@ -112,6 +112,7 @@ local usual <const> = { [""] = true, ["(null)"] = true, None = true, Priority = 
 function slurm.parse(line)
   local state, node, partition, reason, name = line:match "^%s*([%u_]+)|([^|]*)|([^|]*)|([^|]*)|(.*)$"
   if not name then return nil end
+  if state == "COMPLETING" then return name, "over" end -- with a node that does not answer, for hours
   if running[state] then return name, "running", node ~= "" and node or nil end
   if not usual[reason] then partition = ("%s (%s)"):format(partition, reason) end
   return name, "queued", partition ~= "" and partition or nil
