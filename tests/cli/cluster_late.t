@@ -84,6 +84,24 @@ is "values" "$(values)" "kept 1;"
 like "a warning" "$(cat logs/apsis.log)" "execution.folder cannot be read: jobs wait until it can"
 end_item
 
+item "an attempt that cannot be marked as lost ends the run: it would be taken up again"
+cluster unmarked
+touch "$T/unmarked.wait"
+start_run --iterations 1
+wait_for "it runs" begun unmarked 1
+folder=$(dirname "$(find "$SHARED" -name job.json)")
+mkdir "$folder/lost" # no file can take its place
+mv "$FAKE"/jobs/* "$T/away.unmarked"
+wait_for "the run ends" sh -c '! kill -0 "$0" 2>/dev/null' "$pid"
+wait "$pid"
+is "the run stops" "$?" 3
+like "why" "$(cat "$T/run.err")" "$folder/lost"
+rm "$T/unmarked.wait"
+rmdir "$folder/lost"
+apsis run -q --iterations 1
+like "and goes on" "$code $(numbers)" "^0 1 "
+end_item
+
 item "the time in the queue goes on counting after kill -9"
 cluster patient "queue_sec: 3, requeue: 0"
 touch "$FAKE/hold"

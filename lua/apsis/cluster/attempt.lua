@@ -14,7 +14,7 @@ local DOCTOR <const> = " (`apsis doctor` sends a job and shows what a node lacks
 
 -- The attempt to go on with, { name, number, token, adopted }, and how many were lost; made if there is none.
 local function current(self, job)
-  local attempts, lost = self.folder:attempts(job.key), 0
+  local attempts, lost = self.world:need(self.folder:attempts(job.key)), 0
   for _, one in ipairs(attempts) do lost = lost + (one.lost and 1 or 0) end
   local last = attempts[#attempts]
   local usable = last and last.complete and not last.lost and not last.cancelled
@@ -125,6 +125,27 @@ local function waited(self, made)
   return made.adopted and math.max(0, math.min(most, wait.time() - made.created)) or 0
 end
 
+-- Why an attempt is lost that the queue does not have any more.
+local function ended(self, made, answer)
+  local words = self.folder:last_words(made.name) or answer.why
+  return "the job ended without a result" .. (words and ": " .. words or "") .. DOCTOR
+end
+
+-- Why an attempt is given up that has waited for so long; nil if it need not be, or runs.
+local function late(self, made, queued_s)
+  local one = self.flying[made.name]
+  if one.running or queued_s <= self.spec.queue_sec then return nil end
+  one.running = self.folder:has(made.name, "claim")
+  return not one.running and ("it waited longer than execution.queue_sec, %g s"):format(self.spec.queue_sec)
+end
+
+-- Whether the folder cannot be looked into now, or the result that is in it cannot be read.
+local function is_unknown(self, made)
+  if not self.folder:away(made.name) and not self.folder:has(made.name, "result.json") then return false end
+  self.world:warn_once("away", "execution.folder cannot be read: jobs wait until it can")
+  return true
+end
+
 -- Waits for an attempt that was submitted. Its result | nil, why it is lost, and true if no other attempt would help.
 local function await(self, made, slot)
   local one, queued_s = self.flying[made.name], waited(self, made)
@@ -137,27 +158,21 @@ local function await(self, made, slot)
     local answer = self.queue:look(function() return self:names() end)
     self:reap(answer)
     local lost = attempt.look(self, one, answer, slot)
-    if lost and self.folder:away(made.name) then
-      self.world:warn_once("away", "execution.folder cannot be read: jobs wait until it can")
-    elseif lost then
+    local why = lost and ended(self, made, answer) or late(self, made, queued_s)
+    if why then
       given, wrong = take(self, made)
       if given or wrong then return given, wrong end
-      local words = self.folder:last_words(made.name) or answer.why
-      return nil, "the job ended without a result" .. (words and ": " .. words or "") .. DOCTOR
+      if not is_unknown(self, made) then return nil, why, not lost end
     end
     local pause = math.max(SOONEST_S, math.min(LATEST_S, (wait.now() - one.since) / PATIENCE))
     if not one.running then queued_s = queued_s + pause end
-    if queued_s > self.spec.queue_sec and not one.running then one.running = self.folder:has(made.name, "claim") end
-    if queued_s > self.spec.queue_sec and not one.running then
-      return nil, ("it waited longer than execution.queue_sec, %g s"):format(self.spec.queue_sec), true
-    end
     wait.sleep(pause)
   end
 end
 
 -- An attempt is given up: marked, cancelled, and what it has cost is counted.
 local function give_up(self, slot, made, why)
-  self.folder:mark(made.name, "lost", why)
+  self.world:need(self.folder:mark(made.name, "lost", why)) -- else it would be taken up again
   self.queue:cancel { made.name }
   local claim = self.folder:read(made.name, "claim")
   if claim then

@@ -104,9 +104,9 @@ local function tidy(self, all)
   self.tidying = true
   take(self)
   leavings.clear(self)
+  local jobs, stale = self.world:need(self.folder:jobs()), {}
   self.tidied, self.inherited = true, {}
-  local stale = {}
-  for name, number in pairs(self.folder:jobs()) do
+  for name, number in pairs(jobs) do
     local history = self.world.history
     if all or not number or history and history:line_of(number) then stale[#stale + 1] = name
     else
@@ -129,15 +129,17 @@ function Evaluations:visit() self.guest = true end
 
 -- Cancels those of these jobs that have no result.
 local function cancel(self, names)
-  local open = {}
+  local open, unmarked = {}, nil
   for _, name in ipairs(names) do
     if not self.folder:has(name, "result.json") then
-      self.folder:mark(name, "cancelled", "not wanted any more")
+      local marked, why = self.folder:mark(name, "cancelled", "not wanted any more")
+      unmarked = not marked and why or unmarked
       open[#open + 1] = name
     end
   end
   local ok, message = self.queue:cancel(open)
-  if not ok then self.world:log("warn", ("%d jobs may go on: %s"):format(#open, message)) end
+  message = message or unmarked
+  if not ok or unmarked then self.world:log("warn", ("%d jobs may go on: %s"):format(#open, message)) end
 end
 
 -- Cancels jobs and removes their folders.
@@ -230,6 +232,16 @@ function Evaluations:names()
   return names
 end
 
+-- The names of all pilots that may be in the queue.
+function Evaluations:pilots()
+  local names, seen = self.folder:pilots(), {}
+  for _, name in ipairs(names) do seen[name] = true end
+  for name in pairs(self.queue.mine or {}) do
+    if not seen[name] then names[#names + 1] = name end
+  end
+  return names
+end
+
 -- Whether somebody waits for a job, or may: one that an earlier process has sent.
 local function is_wanted(self, name)
   local one = self.flying[name]
@@ -262,7 +274,7 @@ end
 -- Cancels what is in flight, also of a killed apsis. A guest's pilots may measure what that has sent: they stay, and
 -- end when they are idle.
 local function end_all(self)
-  local names, over = self:names(), self.guest and {} or self.folder:pilots()
+  local names, over = self:names(), self.guest and {} or self:pilots()
   for _, list in pairs(self.guest and {} or self.inherited) do table.move(list, 1, #list, #names + 1, names) end
   cancel(self, names)
   self.scheduler:cancel(over)
@@ -275,7 +287,7 @@ function Evaluations:close()
   if self.tidied then
     end_all(self)
     if self.alone then
-      for name in pairs(self.folder:jobs()) do self.folder:remove(name) end
+      for name in pairs(self.folder:jobs() or {}) do self.folder:remove(name) end
     end
     self.folder:close()
     if self.held then self.held:close() end

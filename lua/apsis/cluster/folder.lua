@@ -178,37 +178,53 @@ function Folder:away(name)
   return not list and code ~= "ENOENT"
 end
 
--- Notes that an attempt is lost or cancelled; why: for people.
+-- Notes that an attempt is lost or cancelled; why: for people. true, also if it is not there any more | nil, why.
 function Folder:mark(name, what, why)
-  return state.replace(self:dir(name) .. "/" .. what, why .. "\n", { sync = true })
+  local ok, message, code = state.replace(self:dir(name) .. "/" .. what, why .. "\n", { sync = true })
+  return ok or code == "ENOENT" or nil, message
 end
 
--- The attempts of a key: { { name, number, lost, cancelled, complete } ... } in order.
+-- The names in a folder, none if it is not there | nil, why they cannot be read now.
+local function names_in(path)
+  local names, message, code = fs.list(path)
+  return names or code == "ENOENT" and {} or nil, message
+end
+
+-- The attempts of a key: { { name, number, lost, cancelled, complete } ... } in order | nil, why they are unknown.
 function Folder:attempts(key)
   local list = {}
-  for _, name in ipairs(fs.list(self.root) or {}) do
+  local names, message = names_in(self.root)
+  for _, name in ipairs(names or {}) do
     local number = name:sub(1, #key) == key and name:match("^%-(%d+)%-%x+$", #key + 1)
     if number then
-      local one = { name = name, number = math.tointeger(number) }
-      for _, file in ipairs(fs.list(self:dir(name)) or {}) do one[file] = true end
+      local one, files = { name = name, number = math.tointeger(number) }
+      files, message = names_in(self:dir(name))
+      if not files then return nil, message end
+      for _, file in ipairs(files) do one[file] = true end
       one.complete = one["job.json"]
       list[#list + 1] = one
     end
   end
   table.sort(list, function(a, b) return a.number < b.number end)
-  return list
+  return names and list, message
 end
 
 -- Whether a file in a project's folder is that of a job.
 function folder.is_job(name) return name:find "^%x+%-%d+%-%x+$" ~= nil end
 
--- Every job: { [name] = number of its experiment, or false if it is not complete }.
+-- Every job: { [name] = number of its experiment, or false if it is not complete } | nil, why they are unknown.
 function Folder:jobs()
   local found = {}
-  for _, name in ipairs(fs.list(self.root) or {}) do
-    if folder.is_job(name) then found[name] = (self:read(name, "job.json") or {}).experiment or false end
+  local names, message = names_in(self.root)
+  for _, name in ipairs(names or {}) do
+    if folder.is_job(name) then
+      local text, why, code = fs.read(self:dir(name) .. "/job.json", LARGEST_RESULT)
+      if not text and code ~= "ENOENT" then return nil, why end
+      local job = text and json.decode(text, true)
+      found[name] = type(job) == "table" and job.experiment or false
+    end
   end
-  return found
+  return names and found, message
 end
 
 folder.PILOT = "-pilot-" -- in the name of a pilot
@@ -247,7 +263,8 @@ end
 function Folder:close()
   if self.store then self.store:close() end
   self.store = nil
-  if next(self:jobs()) == nil then fs.remove_tree(self.root) end
+  local jobs = self:jobs()
+  if jobs and next(jobs) == nil then fs.remove_tree(self.root) end
 end
 
 return folder

@@ -12,7 +12,7 @@ function leavings.machine() return fs.read "/proc/sys/kernel/hostname" end
 
 -- Whether a folder of a project is that of an apsis beside the loop of this project, on this machine.
 local function is_ours(other, home)
-  for name in pairs(other:jobs()) do
+  for name in pairs(other:jobs() or {}) do
     local job = other:read(name, "job.json")
     if job then return job.project == home and job.beside and job.beside == leavings.machine() end
   end
@@ -25,7 +25,7 @@ local function end_all(other, queue)
   for _, name in ipairs(fs.list(other.root) or {}) do
     if name:find "-" then names[#names + 1] = name end
   end
-  for name in pairs(other:jobs()) do other:mark(name, "cancelled", "nobody waits for it") end
+  for name in pairs(other:jobs() or {}) do other:mark(name, "cancelled", "nobody waits for it") end
   local ok, message = queue:cancel(names)
   if not ok then return nil, message end
   for _, name in ipairs(names) do other:remove(name) end

@@ -10,6 +10,7 @@ local wait = require "apsis.wait"
 local pilots = {}
 
 local GRACE <const> = 3 -- of poll_sec: how long a pilot must have been missing
+local SOONEST_S <const> = 0.02 -- between two looks whether another task has asked
 local SLOWEST <const> = 16 -- of poll_sec: the longest time between two pilots after some that were lost
 
 local Pilots = {}
@@ -22,11 +23,10 @@ function pilots.new(owner, queue)
     Pilots)
 end
 
-local function names_of(self)
-  local names = {}
-  for name in pairs(self.mine) do names[#names + 1] = name end
-  table.sort(names)
-  return names
+local function count_of(self)
+  local count = 0
+  for _ in pairs(self.mine) do count = count + 1 end
+  return count
 end
 
 -- The next pilot is due in a while if some were lost; if no job waits for them, once all of these were given up.
@@ -39,7 +39,7 @@ end
 -- Submits what is missing of the pilots and due. true | nil, why.
 local function fill(self)
   local spec = self.owner.spec
-  while #names_of(self) < spec.pilots and wait.now() >= self.due do
+  while count_of(self) < spec.pilots and wait.now() >= self.due do
     slow_down(self)
     local name = describe.mark(self.owner.place) .. folder.PILOT .. describe.nonce():sub(1, 12)
     local pilot = { name = name, version = host.version, slots = math.ceil(spec.workers / spec.pilots) }
@@ -120,7 +120,7 @@ local function places(self, answer, names)
 end
 
 function Pilots:ask(names)
-  local all = names_of(self)
+  local all = self.owner:pilots()
   local answer, message = self.queue:ask(table.move(names, 1, #names, #all + 1, all))
   if not answer then return nil, message end
   local over = {}
@@ -140,6 +140,7 @@ end
 
 -- A job needs no submit of its own: a pilot finds it.
 function Pilots:submit()
+  while not self.answer and self.queue.asking do wait.sleep(SOONEST_S) end
   if self.why then return nil, self.why end
   if self.answer then return fill(self) end
   return self:ask(self.owner:names()) ~= nil, self.queue.trouble

@@ -1,22 +1,25 @@
 -- What the loop's machine concludes from the queue's answers about pilots.
 package.path = "../?.lua;./?.lua;" .. package.path
 local describe = require "apsis.cluster.describe"
+local evaluations = require "apsis.cluster.evaluations"
 local folder = require "apsis.cluster.folder"
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local json = require "apsis.json"
-local pilots = require "apsis.cluster.pilots"
+local sha256 = require "apsis.project.sha256"
 local tap = require "tap"
 local wait = require "apsis.wait"
 
-local PLACE <const>, POLL_S <const> = ("0"):rep(32), 0.02
-local JOB <const>, PILOT <const> = describe.mark(PLACE) .. "-1-00", describe.mark(PLACE) .. folder.PILOT .. "00"
+local HOME <const>, POLL_S <const> = "/home/me/p", 0.02
+local MARK <const> = describe.mark(sha256.hex(HOME))
+local JOB <const>, PILOT <const> = MARK .. "-1-00", MARK .. folder.PILOT .. "00"
 
--- body(pilots, shared folder, queue). queue.jobs: what the queue has; it answers about the names that it is asked for.
-local function with(spec, body)
+-- body(pilots, shared folder, queue, a function for those of another process) with one pilot and `requeue: 0`. queue.jobs: what the
+-- queue has; it answers about the names that it is asked for.
+local function with(body)
   local top = assert(fs.tempdir "apsis-test-")
   local shared = assert(folder.open(top, "p"))
-  local queue = { jobs = {}, sent = {}, cancelled = {}, due = 0 }
+  local queue = { jobs = {}, sent = {}, cancelled = {}, due = 0, spec = { programs = {} } }
   function queue:ask(names)
     local jobs = {}
     for _, name in ipairs(names) do jobs[name] = self.jobs[name] end
@@ -31,16 +34,19 @@ local function with(spec, body)
     table.move(names, 1, #names, #self.cancelled + 1, self.cancelled)
     return true
   end
-  local owner = { place = PLACE, spec = spec, folder = shared, world = { log = function() end } }
-  function owner.variables() return {} end
-  function owner.names() return { JOB } end
-  local ok, message = pcall(body, pilots.new(owner, queue), shared, queue)
+  local function new()
+    local executor = evaluations.open({ log = function() end, manifest = { home = HOME,
+      execution = { pilots = 1, workers = 1, poll_sec = POLL_S, requeue = 0 } } }, nil, queue)
+    executor.folder, executor.flying[JOB] = shared, { name = JOB }
+    return executor.queue
+  end
+  local ok, message = pcall(body, new(), shared, queue, new)
   assert(fs.remove_tree(top))
   assert(ok, message)
 end
 
 tap.test("a status command that answers about the names it gets shows jobs that were sent without pilots", function()
-  with({ pilots = 1, workers = 1, poll_sec = POLL_S, requeue = 0 }, function(all, shared, queue)
+  with(function(all, shared, queue)
     assert(shared:write { name = JOB })
     queue.jobs[JOB] = { state = "running", node = "n1" }
     assert(all:submit(JOB))
@@ -51,24 +57,21 @@ tap.test("a status command that answers about the names it gets shows jobs that 
 end)
 
 tap.test("a pilot of an earlier process that waits again has lost what it had claimed", function()
-  with({ pilots = 1, workers = 1, poll_sec = POLL_S, requeue = 0 }, function(all, shared, queue)
-    local ask = queue.ask
-    function queue.ask(self, names) return ask(self, { PILOT, table.unpack(names) }) end -- squeue shows all of a user's
+  with(function(all, shared, queue, new)
     assert(shared:write({ name = PILOT, slots = 1, version = host.version }, "pilot.json"))
     assert(shared:write { name = JOB })
     assert(fs.write(shared:dir(PILOT) .. "/serving", "n1\n"))
     assert(fs.write(shared:dir(JOB) .. "/claim", json.encode { node = "n1", pilot = PILOT }))
     queue.jobs[PILOT] = { state = "running", node = "n1" }
     tap.equal(all:ask({ JOB }).jobs[JOB], { state = "running", node = "n1" })
-    all = pilots.new(all.owner, queue)
     queue.jobs[PILOT] = { state = "queued", node = "short" }
-    tap.equal(all:ask({ JOB }).jobs, {})
+    tap.equal(new():ask({ JOB }).jobs, {})
     tap.equal(queue.sent, {}, "it is not replaced")
   end)
 end)
 
 tap.test("after a lost pilot more than `requeue`, jobs have time to be given up before another one is sent", function()
-  with({ pilots = 1, workers = 1, poll_sec = POLL_S, requeue = 0 }, function(all, shared, queue)
+  with(function(all, shared, queue)
     assert(shared:write { name = JOB })
     local given_up
     for _ = 1, 1000 do
