@@ -94,6 +94,7 @@ is "exit" "$code" 0
 line "a column" "$out" "^cost +number, USD +what its answers cost"
 is "all of them" "$(awk 'NR > 1 {print $1}' <<<"$out" | grep -v NAME | tr '\n' ,)" \
     "$(head -n 1 out.csv | tr -d '\r' | tr , '\n' | grep -vE '^(secondary_metrics|phases)\.' | tr '\n' ,)"
+like "how long each phase took" "$(head -n 1 out.csv)" ",phases\.COMMIT,.*,phases\.VERIFY,"
 end_item
 
 item "--json: what was written"

@@ -112,7 +112,7 @@ test("every outcome gives the same record live, after a fold, and in a journal w
   equal(missing, {})
 end)
 
-test("every field is in some line of these, but those of several workers, models, machines or noise", function()
+test("every field is in some line of these, but those of several workers, models, machines, noise or a real clock", function()
   local live, found = run(), {}
   for index = 1, live.history.count do
     for name in pairs(contents(live.history:at(index))) do found[name] = true end
@@ -120,7 +120,7 @@ test("every field is in some line of these, but those of several workers, models
   local absent = {}
   for name in pairs(lines.by_name) do absent[#absent + 1] = not found[name] and name or nil end
   table.sort(absent)
-  equal(absent, { "acceptance", "answers", "fix_attempts", "group", "machines", "plan" })
+  equal(absent, { "acceptance", "answers", "fix_attempts", "group", "machines", "phases", "plan" })
 end)
 
 test("one entry is a new field: it is written, checked, and there after a fold", function()

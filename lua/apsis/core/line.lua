@@ -39,7 +39,7 @@ line.fields = {
   { "seen", "number", "planner", "how many lines its plan had read", of = "slot.seen", kind = "whole" },
   { "planned", "number", "planner", "when it was planned", of = "slot.now", unit = "s since 1970" },
   { "seconds", "number", "loop", "from its start to its line", unit = "s" },
-  { "phases", "table", "loop", "how long it was in each phase", of = "slot.phases", rare = true, unit = "s",
+  { "phases", "table", "world", "how long it was in each phase", of = "slot.phases", rare = true, unit = "s",
     kind = { map = "number" } },
   { "timestamp", "string", "loop", "when the line was written", unit = "UTC" },
   { "seed", "number", "loop", "the run's seed", of = "engine.seed" },

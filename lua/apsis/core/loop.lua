@@ -143,9 +143,7 @@ function Engine:may_start() return self.budget:room(self:free()) end
 
 -- A slot enters a phase; of LOG with how it ended.
 function Engine:phase(slot, phase, outcome, reason)
-  local now, phases, last = self:steady(), slot.phases or {}, slot.phase
-  if slot.entered then phases[last] = (phases[last] or 0) + math.floor(1000 * (now - slot.entered) + 0.5) / 1000 end
-  slot.phase, slot.phases, slot.entered = phase, phases, now
+  slot.phase = phase
   self.world:phase(slot, outcome, reason)
   if self.proposals < self.workers then self.scheduler:wake(self.room) end -- the provider may be free
 end

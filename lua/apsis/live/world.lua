@@ -161,6 +161,9 @@ end
 -- self.between, if a command has set it, is called between two phases: after READ_CONTEXT without a slot, then before
 -- each phase of one.
 function World:phase(slot, outcome, reason)
+  local now, phases, last = self:steady(), slot.phases or {}, slot.entered
+  if last then phases[last.phase] = (phases[last.phase] or 0) + math.floor(1000 * (now - last.at) + 0.5) / 1000 end
+  slot.phases, slot.entered = phases, { phase = slot.phase, at = now }
   self.state:phase(slot)
   if self.display then self.display:phase(slot, slot.phase == "HELD" and slot.held.text or nil) end
   if self.between then self.between(slot, outcome, reason) end
