@@ -74,11 +74,11 @@ wait_for "it runs" begun outage 1
 kill -STOP "$pid"
 rm "$T/outage.wait"
 wait_for "it has ended" idle
-folder=$(dirname "$(find "$SHARED" -name job.json)")
-mv "$folder" "$T/away.outage" && touch "$folder" # a file cannot be listed
+folder=$(dirname "$(find "$SHARED" -name store.git)")
+mv "$folder" "$T/away.outage" # as if it were unmounted
 kill -CONT "$pid"
 questions 6
-rm "$folder" && mv "$T/away.outage" "$folder"
+mv "$T/away.outage" "$folder"
 wait "$pid"
 is "values" "$(values)" "kept 1;"
 like "a warning" "$(cat logs/apsis.log)" "execution.folder cannot be read: jobs wait until it can"

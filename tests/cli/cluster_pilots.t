@@ -91,7 +91,7 @@ name=$(basename "$(pilot_folder)")
 kill -INT "$pid"
 wait "$pid"
 rm "$T/before.wait"
-echo "COMPLETING|n9|main|None|$name" >"$FAKE/others"
+echo "RUNNING|n9|main|None|$name" >"$FAKE/others"
 apsis run -q --iterations 3
 is "run" "$code" 0
 is "measured" "$(values | tr ';' '\n' | grep -cE "^(kept|reverted_worse_metric) ")" 6

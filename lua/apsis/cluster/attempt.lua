@@ -139,13 +139,6 @@ local function late(self, made, queued_s)
   return not one.running and ("it waited longer than execution.queue_sec, %g s"):format(self.spec.queue_sec)
 end
 
--- Whether the folder cannot be looked into now, or the result that is in it cannot be read.
-local function is_unknown(self, made)
-  if not self.folder:away(made.name) and not self.folder:has(made.name, "result.json") then return false end
-  self.world:warn_once("away", "execution.folder cannot be read: jobs wait until it can")
-  return true
-end
-
 -- Waits for an attempt that was submitted. Its result | nil, why it is lost, and true if no other attempt would help.
 local function await(self, made, slot)
   local one, queued_s = self.flying[made.name], waited(self, made)
@@ -162,7 +155,8 @@ local function await(self, made, slot)
     if why then
       given, wrong = take(self, made)
       if given or wrong then return given, wrong end
-      if not is_unknown(self, made) then return nil, why, not lost end
+      if not self.folder:away() then return nil, why, not lost end
+      self.world:warn_once("away", "execution.folder cannot be read: jobs wait until it can")
     end
     local pause = math.max(SOONEST_S, math.min(LATEST_S, (wait.now() - one.since) / PATIENCE))
     if not one.running then queued_s = queued_s + pause end
@@ -170,9 +164,9 @@ local function await(self, made, slot)
   end
 end
 
--- An attempt is given up: marked, cancelled, and what it has cost is counted.
+-- An attempt is given up: marked, cancelled, and what it has cost is counted. true | nil, why it could not be marked.
 local function give_up(self, slot, made, why)
-  self.world:need(self.folder:mark(made.name, "lost", why)) -- else it would be taken up again
+  local marked, message = self.folder:mark(made.name, "lost", why)
   self.queue:cancel { made.name }
   local claim = self.folder:read(made.name, "claim")
   if claim then
@@ -180,6 +174,7 @@ local function give_up(self, slot, made, why)
       self.spec.usd_per_hour)
   end
   self.world:log("info", ("experiment %d: %s: %s"):format(slot.number, made.name, why))
+  return marked, message
 end
 
 -- The result of a job of describe.job | nil, why there is none.
@@ -195,12 +190,14 @@ function attempt.measure(self, slot, job)
     if not sent then final = true
     elseif not given and not why then given, why, final = await(self, made, slot) end
     if not given then
-      give_up(self, slot, made, why)
+      local marked, message = give_up(self, slot, made, why)
       lost = lost + 1
+      final = final or lost > self.spec.requeue
+      if not final then self.world:need(marked, message) end -- else it would be taken up again
     end
     if given and self.flying[made.name].unsure then self.queue:cancel { made.name } end -- it may be there twice
     self.flying[made.name].done = true
-  until given or final or lost > self.spec.requeue
+  until given or final
   show(self, slot, nil)
   return given, why
 end

@@ -129,17 +129,15 @@ function Evaluations:visit() self.guest = true end
 
 -- Cancels those of these jobs that have no result.
 local function cancel(self, names)
-  local open, unmarked = {}, nil
+  local open = {}
   for _, name in ipairs(names) do
     if not self.folder:has(name, "result.json") then
-      local marked, why = self.folder:mark(name, "cancelled", "not wanted any more")
-      unmarked = not marked and why or unmarked
+      self.folder:mark(name, "cancelled", "not wanted any more")
       open[#open + 1] = name
     end
   end
   local ok, message = self.queue:cancel(open)
-  message = message or unmarked
-  if not ok or unmarked then self.world:log("warn", ("%d jobs may go on: %s"):format(#open, message)) end
+  if not ok then self.world:log("warn", ("%d jobs may go on: %s"):format(#open, message)) end
 end
 
 -- Cancels jobs and removes their folders.

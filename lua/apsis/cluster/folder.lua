@@ -172,11 +172,8 @@ function Folder:has(name, file)
   return list and false
 end
 
--- Whether a job's folder cannot be listed now, though nothing says that it is gone.
-function Folder:away(name)
-  local list, _, code = fs.list(self:dir(name))
-  return not list and code ~= "ENOENT"
-end
+-- Whether the folder of all jobs cannot be listed now, or is not there: it may not be mounted.
+function Folder:away() return fs.list(self.root) == nil end
 
 -- Notes that an attempt is lost or cancelled; why: for people. true, also if it is not there any more | nil, why.
 function Folder:mark(name, what, why)
@@ -197,10 +194,8 @@ function Folder:attempts(key)
   for _, name in ipairs(names or {}) do
     local number = name:sub(1, #key) == key and name:match("^%-(%d+)%-%x+$", #key + 1)
     if number then
-      local one, files = { name = name, number = math.tointeger(number) }
-      files, message = names_in(self:dir(name))
-      if not files then return nil, message end
-      for _, file in ipairs(files) do one[file] = true end
+      local one = { name = name, number = math.tointeger(number) }
+      for _, file in ipairs(fs.list(self:dir(name)) or {}) do one[file] = true end
       one.complete = one["job.json"]
       list[#list + 1] = one
     end
@@ -217,12 +212,7 @@ function Folder:jobs()
   local found = {}
   local names, message = names_in(self.root)
   for _, name in ipairs(names or {}) do
-    if folder.is_job(name) then
-      local text, why, code = fs.read(self:dir(name) .. "/job.json", LARGEST_RESULT)
-      if not text and code ~= "ENOENT" then return nil, why end
-      local job = text and json.decode(text, true)
-      found[name] = type(job) == "table" and job.experiment or false
-    end
+    if folder.is_job(name) then found[name] = (self:read(name, "job.json") or {}).experiment or false end
   end
   return names and found, message
 end

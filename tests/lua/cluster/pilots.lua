@@ -82,7 +82,7 @@ tap.test("after a lost pilot more than `requeue`, jobs have time to be given up 
     end
     tap.equal(#queue.sent, 2)
     tap.matches(all.why, "no pilot measures: the scheduler has lost it")
-    tap.equal(queue.sent[2].time - given_up > 10 * POLL_S, true)
+    tap.equal(queue.sent[2].time - given_up > 4 * POLL_S, true)
   end)
 end)
 
