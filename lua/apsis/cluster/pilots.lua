@@ -103,8 +103,8 @@ local function follow(self, answer)
   return left
 end
 
--- Where the jobs of these names are, by an answer of the queue: one that was sent without pilots is where that says. A
--- pilot that ran, and waits again, has lost what it had claimed.
+-- Where the jobs of these names are, by an answer of the queue: one that was sent without pilots is where that says,
+-- one whose folder is gone is nowhere. A pilot that ran, and waits again, has lost what it had claimed.
 local function places(self, answer, names)
   local jobs = {}
   for _, name in ipairs(names) do
@@ -114,7 +114,9 @@ local function places(self, answer, names)
     if pilot and not one or one and one.ran and at and at.state ~= "running" then at = nil end
     if at then
       jobs[name] = { state = claim and "running" or at.state, node = at.node or claim and claim.node }
-    elseif not claim and not self.why then jobs[name] = { state = "queued", node = "the pilots" } end
+    elseif not claim and not self.why and self.owner.folder:has(name, "job.json") then
+      jobs[name] = { state = "queued", node = "the pilots" }
+    end
   end
   return jobs
 end

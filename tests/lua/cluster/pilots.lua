@@ -70,6 +70,15 @@ tap.test("a pilot of an earlier process that waits again has lost what it had cl
   end)
 end)
 
+tap.test("a job whose folder is gone waits for no pilot", function()
+  with(function(all, shared)
+    assert(shared:write { name = JOB })
+    tap.equal(all:ask({ JOB }).jobs, { [JOB] = { state = "queued", node = "the pilots" } })
+    shared:remove(JOB)
+    tap.equal(all:ask({ JOB }).jobs, {})
+  end)
+end)
+
 tap.test("after a lost pilot more than `requeue`, jobs have time to be given up before another one is sent", function()
   with(function(all, shared, queue)
     assert(shared:write { name = JOB })
