@@ -84,6 +84,28 @@ is "values" "$(values)" "kept 1;"
 like "a warning" "$(cat logs/apsis.log)" "execution.folder cannot be read: jobs wait until it can"
 end_item
 
+item "while the shared folder cannot be read, nothing is sent"
+agent <<END
+touch $T/unsent.asked
+while [ -e $T/unsent.hold ]; do sleep 0.02; done
+echo 7 >value.txt
+END
+cluster unsent
+unset PROVIDER
+touch "$T/unsent.hold"
+start_run --iterations 1
+wait_for "the agent works" test -e "$T/unsent.asked"
+folder=$SHARED/$(ls "$SHARED")
+mv "$folder" "$T/away.unsent"
+rm "$T/unsent.hold"
+wait_for "it says so" grep -q "execution.folder cannot be read: jobs wait until it can" logs/apsis.log
+sleep 0.5
+is "none is made in its place" "$(ls "$SHARED")" ""
+mv "$T/away.unsent" "$folder"
+wait "$pid"
+is "values" "$(values)" "kept 7;"
+end_item
+
 item "an attempt that cannot be marked as lost ends the run: it would be taken up again"
 cluster unmarked
 touch "$T/unmarked.wait"

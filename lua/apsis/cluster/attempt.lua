@@ -155,8 +155,7 @@ local function await(self, made, slot)
     if why then
       given, wrong = take(self, made)
       if given or wrong then return given, wrong end
-      if not self.folder:away() then return nil, why, not lost end
-      self.world:warn_once("away", "execution.folder cannot be read: jobs wait until it can")
+      if not self:away() then return nil, why, not lost end
     end
     local pause = math.max(SOONEST_S, math.min(LATEST_S, (wait.now() - one.since) / PATIENCE))
     if not one.running then queued_s = queued_s + pause end

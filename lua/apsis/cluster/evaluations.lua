@@ -146,18 +146,32 @@ function Evaluations:drop(names)
   for _, name in ipairs(names) do self.folder:remove(name) end
 end
 
+-- Whether the shared folder cannot be read now; then jobs wait.
+function Evaluations:away()
+  local away = self.folder:away()
+  if away then self.world:warn_once("away", "execution.folder cannot be read: jobs wait until it can") end
+  return away
+end
+
+-- Sends a measurement, when the folder is there, and waits for its result | nil, why there is none.
+local function sent(self, slot, record, request)
+  local world, counts = self.world, self.counts
+  while self:away() and not slot.skipped do wait.sleep(self.spec.poll_sec) end
+  if slot.skipped then return nil, slot.skipped end
+  counts[slot.number] = counts[slot.number] or {}
+  local job = describe.job(world, self.folder, self.place, slot, record, request, counts[slot.number])
+  job.beside = self.alone and leavings.machine()
+  world:need(self.folder:send(world.repo, record.tree))
+  return attempt.measure(self, slot, job)
+end
+
 -- Measures record's commit on a node, with as many attempts as `requeue` allows. verify.run has the measurement. What
 -- cannot be measured ends the experiment (status unmeasured), or the run if something already decided depends on it.
 function Evaluations:measure(slot, record, request)
   local world = self.world
   world:need(self:shared())
   tidy(self, slot.baseline)
-  local number = slot.number
-  self.counts[number] = self.counts[number] or {}
-  local job = describe.job(world, self.folder, self.place, slot, record, request, self.counts[number])
-  job.beside = self.alone and leavings.machine()
-  world:need(self.folder:send(world.repo, record.tree))
-  local given, why = attempt.measure(self, slot, job)
+  local given, why = sent(self, slot, record, request)
   if not given then
     if not slot.skipped and (slot.baseline or slot.outside or slot.phase ~= "VERIFY" or record ~= slot.candidate
       or slot.proposal.measure) then
