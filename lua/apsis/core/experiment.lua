@@ -61,14 +61,16 @@ end
 -- Adds what answers took to the slot, and notifies the world, so that a crash does not forget what was paid. A sum is
 -- nil while no answer has reported it; it has what is `paid` already.
 local function take(engine, slot, answers)
-  local tokens, cost = slot.tokens, slot.cost
+  local tokens, cost, unusable = slot.tokens, slot.cost, nil
   for index = 1, #answers do
     local answer = answers[index]
     if answer.tokens then tokens = (tokens or 0) + (answer.paid and 0 or answer.tokens) end
     if answer.cost then cost = (cost or 0) + (answer.paid and 0 or answer.cost) end
+    if answer.error and answer.text then unusable = true end
   end
   local more = tokens ~= slot.tokens or cost ~= slot.cost
-  slot.tokens, slot.cost, slot.under_way, slot.answered = tokens, cost, nil, (slot.answered or 0) + #answers
+  slot.tokens, slot.cost, slot.under_way, slot.unusable = tokens, cost, nil, unusable
+  slot.answered = (slot.answered or 0) + #answers
   if engine.budget.estimates then engine.budget:hold_asking(slot) end
   if more and engine.world.spent and ((tokens or 0) > 0 or (cost or 0) > 0) then engine.world:spent(slot) end
 end
@@ -106,10 +108,6 @@ local function ask_provider(engine, slot)
   end
   local answers = engine.world:propose(slot, prompt)
   take(engine, slot, answers)
-  slot.unusable = nil
-  for index = 1, #answers do
-    if answers[index].error and answers[index].text then slot.unusable = true end
-  end
   if refused then return nil, refused end
   return answers
 end

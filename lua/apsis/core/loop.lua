@@ -51,7 +51,7 @@ function loop.new(spec)
   engine.history = history.new(engine.metric, spec.journal, spec.branch_baselines)
   engine.budget = budget.new(spec.budget, engine.history, function() return engine.elapsed_s end)
   engine.models = models.new(spec.models, spec.model_choice, engine.metric)
-  engine.trajectory = spec.trajectory
+  engine.trajectory, engine.clock = spec.trajectory, spec.world.steady or spec.world.now
   rooms.call("engine", engine, spec)
   engine.slot_methods = slots.methods(engine)
   records.of_world(spec.world)
@@ -59,7 +59,7 @@ function loop.new(spec)
 end
 
 function Engine:view(number, now) return run.view(self, number, now) end
-function Engine:steady() return (self.world.steady or self.world.now)(self.world) end -- of a clock that nobody sets
+function Engine:steady() return self.clock(self.world) end -- of a clock that nobody sets
 
 local function remember(self, name, view, ...)
   local ok, message = hooks.remember(self, view, name, ...)
