@@ -127,14 +127,15 @@ end
 -- ("subreaper", or nil), experiments }.
 function project.make(what)
   local at = project.at
-  local self = setmetatable({ dir = at.root .. "/" .. what.name, kills = 0, seen = "", answered = {} }, Project)
+  local self = setmetatable({ dir = at.root .. "/" .. what.name, asked = ("%s/%d.asked"):format(at.root, what.number),
+    kills = 0, seen = "", answered = {} }, Project) -- asked: a path of the manifest, the same for one that is left alone
   for key, value in pairs(what) do self[key] = value end
   self.title = ("%d worker%s, %s provider%s"):format(self.workers, self.workers == 1 and "" or "s", self.provider,
     self.cage and ", " .. self.cage or "")
   assert(fs.mkdir(self.dir))
   assert(fs.mkdir(at.environment.HOME))
-  assert(fs.mkdir(self.dir .. ".asked"))
-  local provider = providers[self.provider]:gsub("%%s", at.tag):gsub("%%a", self.dir .. ".asked")
+  assert(fs.mkdir(self.asked))
+  local provider = providers[self.provider]:gsub("%%s", at.tag):gsub("%%a", self.asked)
   for path, text in pairs(files) do assert(fs.write(self.dir .. "/" .. path, text)) end
   assert(fs.write(self.dir .. "/seed.txt", self.number .. "\n"))
   assert(fs.write(self.dir .. "/manifest.yaml", manifest:format(self.number, at.tag, provider, self.experiments, self.workers)))
@@ -171,7 +172,7 @@ end
 -- How often each experiment was asked for, or (file: "ends") its command came to its last step; and in all.
 function Project:askings(file)
   local counts, sum = {}, 0
-  for number in (fs.read(self.dir .. ".asked/" .. (file or "askings")) or ""):gmatch "(%d+)\n" do
+  for number in (fs.read(self.asked .. "/" .. (file or "askings")) or ""):gmatch "(%d+)\n" do
     number, sum = math.tointeger(tonumber(number)), sum + 1
     counts[number] = (counts[number] or 0) + 1
   end
@@ -179,7 +180,7 @@ function Project:askings(file)
 end
 
 function Project:remove()
-  fs.remove_tree(self.dir .. ".asked")
+  fs.remove_tree(self.asked)
   fs.remove_tree(self.dir)
 end
 
