@@ -148,9 +148,10 @@ end
 -- ---- jobs ----
 
 -- Writes the folder of a job, or of a pilot (file: pilot.json). Not synced: what a power failure leaves of it is no
--- job, and another attempt is made. true | nil, why.
+-- job, and another attempt is made. The project's folder must be there: below an empty mount point it would be a second
+-- one. true | nil, why.
 function Folder:write(job, file)
-  if self:away() then return nil, self.root .. " cannot be read; is it mounted?" end -- it is not made anew
+  if self:away() then return nil, self.root .. " cannot be read; is it mounted?" end
   local ok, message = private(self:dir(job.name))
   if not ok then return nil, message end
   local dir = self:dir(job.name)
