@@ -39,6 +39,7 @@ end
 -- Submits what is missing of the pilots and due. true | nil, why.
 local function fill(self)
   local spec = self.owner.spec
+  if self.owner:away() then return true end -- later
   while count_of(self) < spec.pilots and wait.now() >= self.due do
     slow_down(self)
     local name = describe.mark(self.owner.place) .. folder.PILOT .. describe.nonce():sub(1, 12)
@@ -114,7 +115,7 @@ local function places(self, answer, names)
     if pilot and not one or one and one.ran and at and at.state ~= "running" then at = nil end
     if at then
       jobs[name] = { state = claim and "running" or at.state, node = at.node or claim and claim.node }
-    elseif not claim and not self.why and self.owner.folder:has(name, "job.json") then
+    elseif not claim and not self.why and (self.owner.folder:has(name, "job.json") or self.owner:away()) then
       jobs[name] = { state = "queued", node = "the pilots" }
     end
   end

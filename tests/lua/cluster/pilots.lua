@@ -35,7 +35,7 @@ local function with(body)
     return true
   end
   local function new()
-    local executor = evaluations.open({ log = function() end, manifest = { home = HOME,
+    local executor = evaluations.open({ log = function() end, warn_once = function() end, manifest = { home = HOME,
       execution = { pilots = 1, workers = 1, poll_sec = POLL_S, requeue = 0 } } }, nil, queue)
     executor.folder, executor.flying[JOB] = shared, { name = JOB }
     return executor.queue
@@ -70,10 +70,17 @@ tap.test("a pilot of an earlier process that waits again has lost what it had cl
   end)
 end)
 
-tap.test("a job whose folder is gone waits for no pilot", function()
-  with(function(all, shared)
+tap.test("a job whose folder is gone waits for no pilot, unless no folder can be read", function()
+  with(function(all, shared, queue)
     assert(shared:write { name = JOB })
     tap.equal(all:ask({ JOB }).jobs, { [JOB] = { state = "queued", node = "the pilots" } })
+    local list, sent = fs.list, #queue.sent
+    function fs.list(path) return nil, "EIO: " .. path, "EIO" end
+    local answer = all:ask { JOB }
+    all.mine = {}
+    local ok = all:submit()
+    fs.list = list
+    tap.equal({ answer.jobs[JOB].state, ok, #queue.sent }, { "queued", true, sent }, "while nothing can be read")
     shared:remove(JOB)
     tap.equal(all:ask({ JOB }).jobs, {})
   end)
