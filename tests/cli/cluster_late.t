@@ -77,11 +77,32 @@ wait_for "it has ended" idle
 folder=$(dirname "$(find "$SHARED" -name store.git)")
 mv "$folder" "$T/away.outage" # as if it were unmounted
 kill -CONT "$pid"
-questions 6
+wait_for "it says so" grep -q "execution.folder cannot be read: jobs wait until it can" logs/apsis.log
+sleep 0.5
 mv "$T/away.outage" "$folder"
 wait "$pid"
 is "values" "$(values)" "kept 1;"
-like "a warning" "$(cat logs/apsis.log)" "execution.folder cannot be read: jobs wait until it can"
+end_item
+
+item "a shared folder that stays away for queue_sec ends the run, which goes on later"
+cluster deleted "queue_sec: 2"
+touch "$T/deleted.wait"
+start_run --iterations 1
+wait_for "it runs" begun deleted 1
+kill -STOP "$pid"
+rm "$T/deleted.wait"
+wait_for "it has ended" idle
+folder=$(dirname "$(find "$SHARED" -name store.git)")
+mv "$folder" "$T/away.deleted"
+kill -CONT "$pid"
+wait "$pid"
+is "the run stops" "$?" 3
+like "why" "$(cat "$T/run.err")" "execution.folder: $folder could not be read for execution.queue_sec, 2 s"
+is "none is made in its place" "$(ls "$SHARED")" ""
+mv "$T/away.deleted" "$folder"
+apsis run -q --iterations 1
+is "values" "$(values)" "kept 1;kept 2;"
+is "each is measured once" "$(evaluations deleted)" "c0001 c0002 "
 end_item
 
 item "while the shared folder cannot be read, nothing is sent"
@@ -180,10 +201,11 @@ like "why" "$(reasons)" "^measure: exit 3"
 is "outcome" "$(values)" "baseline 0;skipped_verification_crash null;"
 end_item
 
-killed_in_flight() { # killed_in_flight NAME: a run is killed while its experiment 1 runs
+killed_in_flight() { # killed_in_flight NAME: a run is killed while its experiment runs
     touch "$T/$1.wait"
     start_run --iterations 1
     wait_for "it runs" begun "$1" 1
+    wait_for "status shows it" noted "[0-9]*"
     kill -9 "$pid"
     wait "$pid" 2>/dev/null
 }
@@ -196,6 +218,8 @@ commit given
 apsis baseline --again --repeats 1
 : >"$T/given.evaluations"
 killed_in_flight given
+apsis status
+like "where it was" "$out" "in flight: +experiment 2: (queued|measuring)[ a-z0-9]* when apsis last looked"
 rm "$T/given.wait"
 wait_for "the job has ended" idle
 DATA=1000 apsis run -q --iterations 1

@@ -30,14 +30,16 @@ function words.outcomes(outcomes)
   return #parts > 0 and table.concat(parts, ", ") or nil
 end
 
--- What each experiment in flight does, and, if it is measured elsewhere, where and for how long: a line each.
-function words.flight(slots)
+-- What each experiment in flight does, and, if it is measured elsewhere, where and for how long: a line each. alive:
+-- the loop runs, and knows it.
+function words.flight(slots, alive)
   local lines = {}
   for index, slot in ipairs(slots) do
     local doing, place = progress.words(show.line(slot.phase), slot.where and show.line(slot.where, 60))
-    local seconds = slot.where and slot.since and math.max(0, wait.time() - slot.since)
+    local since = slot.where and slot.since and " for " .. progress.clock(math.max(0, wait.time() - slot.since))
+    if slot.where and not alive then since = " when apsis last looked" end
     lines[index] = ("experiment %s: %s%s%s (%s)"):format(slot.experiment, doing, place and " " .. place or "",
-      seconds and " for " .. progress.clock(seconds) or "", show.line(slot.operator, 20))
+      since or "", show.line(slot.operator, 20))
   end
   return #lines > 0 and table.concat(lines, "\n") or nil
 end

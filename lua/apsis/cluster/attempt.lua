@@ -12,9 +12,12 @@ local GRACE <const> = 3 -- of poll_sec: how long a job must have been missing
 local TRIES <const> = 3 -- at a submit that fails while the queue answers
 local DOCTOR <const> = " (`apsis doctor` sends a job and shows what a node lacks)"
 
--- The attempt to go on with, { name, number, token, adopted }, and how many were lost; made if there is none.
+-- The attempt to go on with, { name, number, token, adopted }, and how many were lost; made if there is none. nil, why
+-- there can be none.
 local function current(self, job)
-  local attempts, lost = self.world:need(self.folder:attempts(job.key)), 0
+  local attempts, message = self.folder:attempts(job.key)
+  if not attempts then return nil, message end
+  local lost = 0
   for _, one in ipairs(attempts) do lost = lost + (one.lost and 1 or 0) end
   local last = attempts[#attempts]
   local usable = last and last.complete and not last.lost and not last.cancelled
@@ -24,8 +27,9 @@ local function current(self, job)
     return given, lost
   end
   local made = describe.attempt(job, last and last.number + 1 or 1)
-  self.world:need(self.folder:write(made))
-  return made, lost
+  local ok
+  ok, message = self.folder:write(made)
+  return ok and made, ok and lost or message
 end
 
 -- Shows where a measurement is: "queued on short", "on n2". since: when it came there, if not now.
@@ -155,7 +159,7 @@ local function await(self, made, slot)
     if why then
       given, wrong = take(self, made)
       if given or wrong then return given, wrong end
-      if not self:away() then return nil, why, not lost end
+      if not self:outage(slot) then return nil, why, not lost end
     end
     local pause = math.max(SOONEST_S, math.min(LATEST_S, (wait.now() - one.since) / PATIENCE))
     if not one.running then queued_s = queued_s + pause end
@@ -181,7 +185,8 @@ function attempt.measure(self, slot, job)
   if slot.skipped then return nil, slot.skipped end
   local given, why, final
   repeat
-    local made, lost = current(self, job)
+    local made, lost = self:need(slot, current, self, job)
+    if not made then return nil, slot.skipped end
     self.flying[made.name] = { name = made.name, number = slot.number, since = wait.now(), created = made.created }
     given, why = take(self, made)
     local sent = given or why

@@ -24,13 +24,18 @@ local function manifest_of(world)
   return copy
 end
 
--- Ignored files that the manifest names, as they are now: their tree in the store; nil if there are none.
-local function carried_tree(world, folder)
+-- Ignored files that the manifest names, as they are now: { their tree in the store, nil if there are none } | nil,
+-- why.
+function describe.carried(world, folder)
   local files = {}
   for _, carried in ipairs(world.carried or {}) do
-    files[carried.path] = world:need(fs.read(world.dir .. "/" .. carried.path))
+    local text, message = fs.read(world.dir .. "/" .. carried.path)
+    if not text then return nil, message end
+    files[carried.path] = text
   end
-  return next(files) and world:need(folder:carry(files)) or nil
+  if not next(files) then return {} end
+  local tree, message = folder:carry(files)
+  return tree and { tree }, message
 end
 
 -- 128 random bits.
@@ -42,15 +47,16 @@ end
 -- How the keys of a project's jobs begin.
 function describe.mark(place) return place:sub(1, MARK) end
 
--- A measurement of a slot as a job without a name. place: the project's name in the shared folder. counts: how often
--- the slot has asked for the same, by digest. Each is counted by itself: after a crash others may come between them.
-function describe.job(world, folder, place, slot, record, request, counts)
+-- A measurement of a slot as a job without a name. carried: the tree of describe.carried. place: the project's name in
+-- the shared folder. counts: how often the slot has asked for the same, by digest. Each is counted by itself: after a
+-- crash others may come between them.
+function describe.job(world, carried, place, slot, record, request, counts)
   local own, measured = record == slot.candidate, world.history and world.history.newest_baseline
   local job = {
     version = host.version, project = world.manifest.home, prefix = world.prefix, seed = world.seed,
     experiment = slot.number, candidate = record.id, tree = record.tree, request = request,
     manifest = manifest_of(world), carried = json.array(world.carried or {}),
-    carried_tree = carried_tree(world, folder), env = environment.passed(world.manifest.verification.pass_env),
+    carried_tree = carried, env = environment.passed(world.manifest.verification.pass_env),
     since = measured and measured.timestamp, -- a job of before `apsis reset` or another baseline is another job
     slot = { baseline = slot.baseline, parent_commit = slot.parent_commit, own = own, stderr = slot.stderr,
       secondary = own and slot.secondary or nil, value = own and slot.value or nil },

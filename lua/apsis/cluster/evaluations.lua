@@ -153,15 +153,45 @@ function Evaluations:away()
   return away
 end
 
--- Sends a measurement, when the folder is there, and waits for its result | nil, why there is none.
+-- Waits while the shared folder cannot be read, unless the slot is skipped; after queue_sec the run ends. Whether it
+-- waited.
+function Evaluations:outage(slot)
+  if not self:away() then return false end
+  local until_s = wait.now() + self.spec.queue_sec
+  while not slot.skipped and self:away() do
+    if wait.now() >= until_s then
+      self.world:fail(("execution.folder: %s could not be read for execution.queue_sec, %g s"):format(self.folder.root,
+        self.spec.queue_sec), 3)
+    end
+    wait.sleep(self.spec.poll_sec)
+  end
+  return true
+end
+
+-- What an action on the shared folder returns, called again after an outage; its failure at another time ends the run.
+-- nil, why: the slot was skipped meanwhile.
+function Evaluations:need(slot, action, ...)
+  local value, more
+  repeat value, more = action(...) until value or slot.skipped or not self:outage(slot)
+  if not value and slot.skipped then return nil, slot.skipped end
+  return self.world:need(value, more), more
+end
+
+-- Brings the files of a job into the store: { tree of those that are carried, or nil } | nil, why.
+local function bring(self, record)
+  local ok, message = self.folder:send(self.world.repo, record.tree)
+  if not ok then return nil, message end
+  return describe.carried(self.world, self.folder)
+end
+
+-- Sends a measurement and waits for its result | nil, why there is none.
 local function sent(self, slot, record, request)
-  local world, counts = self.world, self.counts
-  while self:away() and not slot.skipped do wait.sleep(self.spec.poll_sec) end
-  if slot.skipped then return nil, slot.skipped end
+  local counts = self.counts
+  local carried, why = self:need(slot, bring, self, record)
+  if not carried then return nil, why end
   counts[slot.number] = counts[slot.number] or {}
-  local job = describe.job(world, self.folder, self.place, slot, record, request, counts[slot.number])
+  local job = describe.job(self.world, carried[1], self.place, slot, record, request, counts[slot.number])
   job.beside = self.alone and leavings.machine()
-  world:need(self.folder:send(world.repo, record.tree))
   return attempt.measure(self, slot, job)
 end
 

@@ -65,6 +65,16 @@ end
 
 function Folder:dir(name) return self.root .. "/" .. name end
 
+-- Whether the folder of all jobs cannot be listed now, or is not there: it may not be mounted.
+function Folder:away() return fs.list(self.root) == nil end
+
+-- Nothing is made while the project's folder is away: below an empty mount point it would be a second one. true | nil,
+-- why.
+local function there(self)
+  if self:away() then return nil, self.root .. " cannot be read; is it mounted?" end
+  return true
+end
+
 -- ---- the project's files ----
 
 local BARE <const> = { HEAD = "ref: refs/heads/none\n",
@@ -73,18 +83,20 @@ local BARE <const> = { HEAD = "ref: refs/heads/none\n",
 -- The store, made under another name first: a killed process leaves no half of one.
 local function open_store(self)
   local path = self.root .. "/store.git"
+  local ok, message = there(self)
+  if not ok then return nil, message end
   if not fs.stat(path) then
     local made = path .. ".new"
     fs.remove_tree(made)
     for _, name in ipairs { "objects", "refs/heads" } do
-      local ok, message = fs.mkdir(made .. "/" .. name)
+      ok, message = fs.mkdir(made .. "/" .. name)
       if not ok then return nil, message end
     end
     for name, text in pairs(BARE) do
-      local ok, message = fs.write(made .. "/" .. name, text)
+      ok, message = fs.write(made .. "/" .. name, text)
       if not ok then return nil, message end
     end
-    local ok, message = fs.rename(made, path)
+    ok, message = fs.rename(made, path)
     if not ok then return nil, message end
   end
   return git.open(path)
@@ -148,11 +160,10 @@ end
 -- ---- jobs ----
 
 -- Writes the folder of a job, or of a pilot (file: pilot.json). Not synced: what a power failure leaves of it is no
--- job, and another attempt is made. The project's folder must be there: below an empty mount point it would be a second
--- one. true | nil, why.
+-- job, and another attempt is made. true | nil, why.
 function Folder:write(job, file)
-  if self:away() then return nil, self.root .. " cannot be read; is it mounted?" end
-  local ok, message = private(self:dir(job.name))
+  local ok, message = there(self)
+  if ok then ok, message = private(self:dir(job.name)) end
   if not ok then return nil, message end
   local dir = self:dir(job.name)
   return state.replace(("%s/%s"):format(dir, file or "job.json"), json.encode(job))
@@ -173,9 +184,6 @@ function Folder:has(name, file)
   end
   return list and false
 end
-
--- Whether the folder of all jobs cannot be listed now, or is not there: it may not be mounted.
-function Folder:away() return fs.list(self.root) == nil end
 
 -- Notes that an attempt is lost or cancelled; why: for people. true, also if it is not there any more | nil, why.
 function Folder:mark(name, what, why)

@@ -1,9 +1,11 @@
 -- The folder that this machine and the nodes share.
 package.path = "../?.lua;./?.lua;" .. package.path
+local evaluations = require "apsis.cluster.evaluations"
 local folder = require "apsis.cluster.folder"
 local fs = require "apsis.fs"
 local node = require "apsis.cluster.node"
 local tap = require "tap"
+local wait = require "apsis.wait"
 
 tap.test("a job that is being removed is not claimed once more", function()
   local top = assert(fs.tempdir "apsis-test-")
@@ -40,6 +42,35 @@ tap.test("what cannot be read now is not taken for what is not there", function(
   fs.list = list
   tap.equal({ jobs, why, attempts, reason, away }, { nil, "EIO: " .. shared.root, nil, "EIO: " .. shared.root, true })
   tap.equal({ shared:mark("none", "lost", "why"), shared:mark("00-1-00", "lost", "why") }, { true, true })
+  assert(fs.remove_tree(top))
+end)
+
+tap.test("nothing is made in the place of a folder that is away, and what failed then is done when it is back", function()
+  local top = assert(fs.tempdir "apsis-test-")
+  local shared = assert(folder.open(top, "p"))
+  local warned, tries, slot = 0, 0, {}
+  local executor = evaluations.open({ manifest = { home = "/p", execution = { poll_sec = 0.01, queue_sec = 60 } },
+    warn_once = function() warned = warned + 1 end, need = function(_, value, message) return assert(value, message) end,
+  }, nil, { spec = {} })
+  executor.folder = shared
+  local sleep = wait.sleep
+  function wait.sleep()
+    tap.equal(fs.stat(shared.root), nil)
+    assert(fs.rename(top .. "/away", shared.root))
+  end
+  for _, action in ipairs { shared.carry, shared.write } do
+    executor:need(slot, function()
+      tries = tries + 1
+      if tries % 2 == 1 then assert(fs.rename(shared.root, top .. "/away")) end -- after the look
+      return action(shared, { name = "text" })
+    end)
+  end
+  wait.sleep = sleep
+  tap.equal({ tries, warned > 0, shared:has("text", "job.json") }, { 4, true, true })
+  slot.skipped = "a person"
+  tap.equal({ executor:need(slot, function() return nil, "EIO" end) }, { nil, "a person" })
+  slot.skipped = nil
+  tap.raises("no space", function() executor:need(slot, function() return nil, "no space" end) end)
   assert(fs.remove_tree(top))
 end)
 

@@ -22,7 +22,7 @@ local function print_text(self, facts, at)
   local rows = {
     { "project", ("%s (%s, %s)"):format(facts.project, facts.metric, self.metric:words()) },
     { "loop", words.loop(facts, at) },
-    { "in flight", words.flight(facts.in_flight) }, { "experiments", facts.experiments },
+    { "in flight", words.flight(facts.in_flight, facts.running) }, { "experiments", facts.experiments },
     { "outcomes", words.outcomes(facts.outcomes) },
     { "baseline", words.candidate(facts.baseline, unit) },
     { "best", words.best(self, facts) },
