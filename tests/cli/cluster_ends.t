@@ -208,7 +208,7 @@ wait_for "both are noted" sh -c '[ "$(grep -o \"where\": logs/state.json | wc -l
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
 apsis status
-like "status" "$out" "in flight.*experiment 1: (submitting|queued|queued on main|measuring on n[1-4]) for "
+like "status" "$out" "in flight.*experiment 1: (submitting|queued|queued on main|measuring on n[1-4]) when apsis last looked "
 rm "$T/shown.wait"
 apsis run -q --iterations 2
 touch "$FAKE/out_of_reach"

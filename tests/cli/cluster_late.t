@@ -105,6 +105,26 @@ is "values" "$(values)" "kept 1;kept 2;"
 is "each is measured once" "$(evaluations deleted)" "c0001 c0002 "
 end_item
 
+item "a job that waited in the queue when the shared folder vanished waits anew once it is back"
+cluster waiting "queue_sec: 2, requeue: 0"
+touch "$FAKE/hold"
+start_run --iterations 1
+wait_for "it waits" in_queue 1
+questions 1
+folder=$SHARED/$(ls "$SHARED")
+mv "$folder" "$T/away.waiting"
+wait "$pid"
+is "the run stops" "$?" 3
+is "the queue is empty" "$(queued)" 0
+mv "$T/away.waiting" "$folder"
+start_run --iterations 1
+wait_for "it is sent again" in_queue 1
+sleep 1 # more than the few polls that are left of the first wait
+rm "$FAKE/hold"
+wait "$pid"
+is "values" "$(values)" "kept 1;kept 2;"
+end_item
+
 item "while the shared folder cannot be read, nothing is sent"
 agent <<END
 touch $T/unsent.asked

@@ -20,11 +20,13 @@ local function current(self, job)
   local lost = 0
   for _, one in ipairs(attempts) do lost = lost + (one.lost and 1 or 0) end
   local last = attempts[#attempts]
-  local usable = last and last.complete and not last.lost and not last.cancelled
-  local given = usable and self.folder:read(last.name, "job.json")
-  if given and given.key == job.key and given.name == last.name and given.tree == job.tree then
-    given.adopted = true
-    return given, lost
+  if last and last.complete and not last.lost and not last.cancelled then
+    local given, text = self.folder:read(last.name, "job.json")
+    if not text then return nil, self.folder:dir(last.name) .. "/job.json cannot be read" end
+    if given and given.key == job.key and given.name == last.name and given.tree == job.tree then
+      given.adopted = true
+      return given, lost
+    end
   end
   local made = describe.attempt(job, last and last.number + 1 or 1)
   local ok
@@ -82,25 +84,26 @@ local function is_there(self, made)
   if self.folder:has(made.name, "claim") or self.folder:has(made.name, "result.json") then return true end
   local answer, message = fresh(self)
   if not answer then return nil, message end
-  return answer.jobs[made.name] ~= nil
+  return answer.jobs[made.name] ~= nil and not self.queue.unmanned
 end
 
--- Submits an attempt, unless it is there: an answer may have been lost. True; nil and why after several failures, or
--- once it is over queue_sec or skipped.
+-- Submits an attempt, unless it is there: an answer may have been lost. Nothing is sent, and no failure counts, while
+-- its folder is away. True; nil and why after several failures, or once it is over queue_sec or skipped.
 local function submit(self, made, slot)
   local tries, until_s = 0, wait.now() + self.spec.queue_sec
   local unsure = made.adopted
   if not unsure then show(self, slot, "submitting") end
   while true do
     local there, trouble = false, nil
+    self:outage(slot)
     if unsure then there, trouble = is_there(self, made) end
     if there then return true end
     if there == false then
       local sent
       sent, trouble = self.queue:submit(made.name, self:variables(made.name))
-      self.flying[made.name].unsure = unsure
+      self.flying[made.name].unsure, made.adopted = unsure, nil
       if sent then return true end
-      tries, unsure = tries + 1, true
+      tries, unsure = self:outage(slot) and tries or tries + 1, true
     end
     if slot.skipped or tries >= TRIES or wait.now() >= until_s then return nil, slot.skipped or trouble end
     show(self, slot, "not submitted yet")
@@ -167,9 +170,9 @@ local function await(self, made, slot)
   end
 end
 
--- An attempt is given up: marked, cancelled, and what it has cost is counted. true | nil, why it could not be marked.
+-- An attempt is given up: marked, cancelled, and what it has cost is counted. Whether it could be marked.
 local function give_up(self, slot, made, why)
-  local marked, message = self.folder:mark(made.name, "lost", why)
+  local marked = self.folder:mark(made.name, "lost", why)
   self.queue:cancel { made.name }
   local claim = self.folder:read(made.name, "claim")
   if claim then
@@ -177,7 +180,7 @@ local function give_up(self, slot, made, why)
       self.spec.usd_per_hour)
   end
   self.world:log("info", ("experiment %d: %s: %s"):format(slot.number, made.name, why))
-  return marked, message
+  return marked
 end
 
 -- The result of a job of describe.job | nil, why there is none.
@@ -194,10 +197,10 @@ function attempt.measure(self, slot, job)
     if not sent then final = true
     elseif not given and not why then given, why, final = await(self, made, slot) end
     if not given then
-      local marked, message = give_up(self, slot, made, why)
+      local marked = give_up(self, slot, made, why)
       lost = lost + 1
       final = final or lost > self.spec.requeue
-      if not final then self.world:need(marked, message) end -- else it would be taken up again
+      if not (final or marked) then self:need(slot, self.folder.mark, self.folder, made.name, "lost", why) end
     end
     if given and self.flying[made.name].unsure then self.queue:cancel { made.name } end -- it may be there twice
     self.flying[made.name].done = true

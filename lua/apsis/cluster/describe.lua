@@ -64,7 +64,7 @@ function describe.job(world, carried, place, slot, record, request, counts)
   local asked = sha256.hex(json.encode(job, { sorted = true }))
   counts[asked] = (counts[asked] or 0) + 1
   job.key = describe.mark(place) .. sha256.hex(asked .. counts[asked]):sub(1, DIGITS - MARK)
-  job.created, job.hide = wait.time(), json.array(world.here.cage.hide) -- a node may have these folders, too
+  job.hide = json.array(world.here.cage.hide) -- a node may have these folders, too
   return job
 end
 
@@ -74,6 +74,7 @@ function describe.attempt(job, number)
   local made = {}
   for key, value in pairs(job) do made[key] = value end
   made.name, made.token = ("%s-%d-%s"):format(job.key, number, describe.nonce():sub(1, 8)), describe.nonce()
+  made.created = wait.time()
   return made
 end
 

@@ -28,7 +28,7 @@ local TIDYING_S <const> = 0.02 -- between two looks whether another task has tid
 -- open(world, info of its repository, the queue) -> executor.
 function evaluations.open(world, _, queue)
   local self = setmetatable({ world = world, queue = queue, scheduler = queue, programs = queue.spec.programs,
-    spec = world.manifest.execution, flying = {}, counts = {}, strays = {},
+    spec = world.manifest.execution, flying = {}, counts = {}, strays = {}, outages = 0,
     place = sha256.hex(world.manifest.home):sub(1, DIGITS) }, Evaluations)
   if self.spec.pilots then self.queue = pilots.new(self, queue) end
   return self
@@ -149,7 +149,9 @@ end
 -- Whether the shared folder cannot be read now; then jobs wait.
 function Evaluations:away()
   local away = self.folder:away()
-  if away then self.world:warn_once("away", "execution.folder cannot be read: jobs wait until it can") end
+  if away then
+    self.world:warn_once("away " .. self.outages, "execution.folder cannot be read: jobs wait until it can")
+  end
   return away
 end
 
@@ -158,6 +160,7 @@ end
 function Evaluations:outage(slot)
   if not self:away() then return false end
   local until_s = wait.now() + self.spec.queue_sec
+  self.away_since = self.away_since or wait.time()
   while not slot.skipped and self:away() do
     if wait.now() >= until_s then
       self.world:fail(("execution.folder: %s could not be read for execution.queue_sec, %g s"):format(self.folder.root,
@@ -165,16 +168,22 @@ function Evaluations:outage(slot)
     end
     wait.sleep(self.spec.poll_sec)
   end
+  self.away_since, self.outages = nil, self.outages + 1
   return true
 end
 
--- What an action on the shared folder returns, called again after an outage; its failure at another time ends the run.
--- nil, why: the slot was skipped meanwhile.
+-- What an action on the shared folder returns. One that fails is called again, after an outage or once more; then the
+-- run ends. nil, why: the slot was skipped meanwhile.
 function Evaluations:need(slot, action, ...)
-  local value, more
-  repeat value, more = action(...) until value or slot.skipped or not self:outage(slot)
-  if not value and slot.skipped then return nil, slot.skipped end
-  return self.world:need(value, more), more
+  local failures = 0
+  while true do
+    local value, more = action(...)
+    if value then return value, more end
+    if slot.skipped then return nil, slot.skipped end
+    failures = self:outage(slot) and 0 or failures + 1
+    if failures > 1 then self.world:need(nil, more) end
+    if failures > 0 then wait.sleep(self.spec.poll_sec) end
+  end
 end
 
 -- Brings the files of a job into the store: { tree of those that are carried, or nil } | nil, why.
@@ -244,17 +253,19 @@ function Evaluations:clear()
   return true
 end
 
--- Whether a result of an experiment has come that nobody has taken yet.
+-- Whether a result of an experiment has come that nobody has taken yet, or may have.
 function Evaluations:has_result(number)
   for name, one in pairs(self.flying) do
-    if one.number == number and not one.done and self.folder:has(name, "result.json") then return true end
+    if one.number == number and not one.done and (self.folder:has(name, "result.json") or self.folder:away()) then
+      return true
+    end
   end
   return false
 end
 
--- What the jobs that run now have cost so far, in dollars.
+-- What the jobs that run now have cost so far, in dollars; while the shared folder is away, what they had before.
 function Evaluations:running_usd()
-  local seconds, now = 0, wait.time()
+  local seconds, now = 0, self.away_since or wait.time()
   for name, one in pairs(self.flying) do
     if not one.done and not one.began and one.running then
       one.began = (self.folder:read(name, "claim") or {}).time

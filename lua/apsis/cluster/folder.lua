@@ -185,27 +185,23 @@ function Folder:has(name, file)
   return list and false
 end
 
--- Notes that an attempt is lost or cancelled; why: for people. true, also if it is not there any more | nil, why.
+-- Notes that an attempt is lost or cancelled; why: for people. true, also if its folder was removed | nil, why.
 function Folder:mark(name, what, why)
   local ok, message, code = state.replace(self:dir(name) .. "/" .. what, why .. "\n", { sync = true })
-  return ok or code == "ENOENT" or nil, message
-end
-
--- The names in a folder, none if it is not there | nil, why they cannot be read now.
-local function names_in(path)
-  local names, message, code = fs.list(path)
-  return names or code == "ENOENT" and {} or nil, message
+  return ok or code == "ENOENT" and not self:away() or nil, message
 end
 
 -- The attempts of a key: { { name, number, lost, cancelled, complete } ... } in order | nil, why they are unknown.
 function Folder:attempts(key)
   local list = {}
-  local names, message = names_in(self.root)
+  local names, message = fs.list(self.root)
   for _, name in ipairs(names or {}) do
     local number = name:sub(1, #key) == key and name:match("^%-(%d+)%-%x+$", #key + 1)
     if number then
       local one = { name = name, number = math.tointeger(number) }
-      for _, file in ipairs(fs.list(self:dir(name)) or {}) do one[file] = true end
+      local files, why, code = fs.list(self:dir(name))
+      if not files and code ~= "ENOENT" then return nil, why end
+      for _, file in ipairs(files or {}) do one[file] = true end
       one.complete = one["job.json"]
       list[#list + 1] = one
     end
@@ -220,7 +216,7 @@ function folder.is_job(name) return name:find "^%x+%-%d+%-%x+$" ~= nil end
 -- Every job: { [name] = number of its experiment, or false if it is not complete } | nil, why they are unknown.
 function Folder:jobs()
   local found = {}
-  local names, message = names_in(self.root)
+  local names, message = fs.list(self.root)
   for _, name in ipairs(names or {}) do
     if folder.is_job(name) then found[name] = (self:read(name, "job.json") or {}).experiment or false end
   end

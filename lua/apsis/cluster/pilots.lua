@@ -18,6 +18,7 @@ Pilots.__index = function(self, key) return Pilots[key] or self.queue[key] end -
 
 -- new(evaluations, its queue). mine: the pilots by name, { since when an answer must have it, serves, why it was not
 -- sent }. lost: answers in a row that show lost ones. due: when the next may be sent. why: jobs are given up.
+-- unmanned: no pilot of an earlier process was left, so what that has sent waits anew.
 function pilots.new(owner, queue)
   return setmetatable({ owner = owner, queue = queue, mine = {}, answer = false, lost = 0, due = 0, why = false },
     Pilots)
@@ -127,7 +128,9 @@ function Pilots:ask(names)
   local answer, message = self.queue:ask(table.move(names, 1, #names, #all + 1, all))
   if not answer then return nil, message end
   local over = {}
-  for name, has in pairs(follow(self, answer)) do over[#over + 1] = has and name or nil end
+  local left = follow(self, answer)
+  if self.unmanned == nil then self.unmanned = next(self.mine) == nil end
+  for name, has in pairs(left) do over[#over + 1] = has and name or nil end
   self.answer = { jobs = places(self, answer, names), began = answer.began, why = self.why }
   local ok
   ok, message = fill(self)

@@ -70,7 +70,39 @@ tap.test("nothing is made in the place of a folder that is away, and what failed
   slot.skipped = "a person"
   tap.equal({ executor:need(slot, function() return nil, "EIO" end) }, { nil, "a person" })
   slot.skipped = nil
-  tap.raises("no space", function() executor:need(slot, function() return nil, "no space" end) end)
+  wait.sleep = function() end
+  tries = 0
+  tap.raises("no space", function()
+    executor:need(slot, function()
+      tries = tries + 1
+      return nil, "no space"
+    end)
+  end)
+  tap.equal(tries, 2)
+  wait.sleep = sleep
+  assert(fs.remove_tree(top))
+end)
+
+tap.test("an outage costs nothing, and ends nothing that may have a result", function()
+  local top = assert(fs.tempdir "apsis-test-")
+  local shared = assert(folder.open(top, "p"))
+  local executor = evaluations.open({ manifest = { home = "/p", execution = { poll_sec = 1, queue_sec = 1e9,
+    usd_per_hour = 1 } }, warn_once = function() end }, nil, { spec = {} })
+  executor.folder = shared
+  assert(shared:write { name = "00-1-00" })
+  executor.flying["00-1-00"] = { number = 7, running = true, began = 0 }
+  local now, sleep, time = 7200, wait.sleep, wait.time
+  function wait.time() return now end
+  tap.equal({ executor:has_result(7), executor:running_usd() }, { false, 2 })
+  assert(fs.rename(shared.root, top .. "/away"))
+  function wait.sleep()
+    now = now + 3600
+    tap.equal({ executor:has_result(7), executor:has_result(8), executor:running_usd() }, { true, false, 2 })
+    assert(fs.rename(top .. "/away", shared.root))
+  end
+  tap.equal(executor:outage {}, true)
+  tap.equal({ executor:has_result(7), executor:running_usd(), executor:outage {} }, { false, 3, false })
+  wait.sleep, wait.time = sleep, time
   assert(fs.remove_tree(top))
 end)
 

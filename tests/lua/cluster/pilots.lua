@@ -65,8 +65,14 @@ tap.test("a pilot of an earlier process that waits again has lost what it had cl
     queue.jobs[PILOT] = { state = "running", node = "n1" }
     tap.equal(all:ask({ JOB }).jobs[JOB], { state = "running", node = "n1" })
     queue.jobs[PILOT] = { state = "queued", node = "short" }
-    tap.equal(new():ask({ JOB }).jobs, {})
+    local other = new()
+    tap.equal({ other:ask({ JOB }).jobs, other.unmanned }, { {}, false })
     tap.equal(queue.sent, {}, "it is not replaced")
+    queue.jobs[PILOT] = nil
+    other = new()
+    other:ask { JOB }
+    other:ask { JOB }
+    tap.equal({ other.unmanned, next(other.mine) ~= nil }, { true, true })
   end)
 end)
 
