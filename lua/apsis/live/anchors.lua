@@ -13,7 +13,7 @@ local anchors = {}
 anchors.EACH = 256 -- numbers that one anchor holds; a sweep begins after as many experiments
 local NEWEST = 256 -- finished experiments that keep their refs
 local MANY = 64 -- new ones that are packed at the end of a run
-local TIMEOUT_S = 3600
+local TIMEOUT_S, KEPT_BYTES = 3600, 16 << 20
 local STALE_S = 600 -- git holds the packed-refs lock for seconds; an older lock belongs to a killed git
 
 -- ---- one sweep, of a repository ----
@@ -71,10 +71,13 @@ function anchors.hold(repo, at, below, spared, each)
   return table.concat(deletions)
 end
 
--- The user's git, without hooks: update-ref and repack start nothing else that a configuration may name. Raises.
+-- The user's git, without hooks: update-ref and repack start nothing else that a configuration may name. It keeps its
+-- memory: to give it back after each object takes glibc as long as all the rest. Raises.
 local function git(gitdir, input, ...)
+  local variables = environment.without_repository()
+  variables.MALLOC_TRIM_THRESHOLD_ = KEPT_BYTES
   local result, message = process.run { argv = { "git", "--git-dir=" .. gitdir, "-c", "core.hooksPath=/dev/null",
-    "-c", "pack.threads=1", ... }, env = environment.without_repository(), stdin_text = input, timeout_s = TIMEOUT_S }
+    "-c", "pack.threads=1", ... }, env = variables, stdin_text = input, timeout_s = TIMEOUT_S }
   if not result or result.code ~= 0 then
     error(("git %s: %s"):format(..., message or result.stderr.head:match "[^\n]+" or result.outcome), 0)
   end
