@@ -84,7 +84,7 @@ local function is_there(self, made)
   if self.folder:has(made.name, "claim") or self.folder:has(made.name, "result.json") then return true end
   local answer, message = fresh(self)
   if not answer then return nil, message end
-  return answer.jobs[made.name] ~= nil and not self.queue.unmanned
+  return answer.jobs[made.name] ~= nil and not (made.adopted and self.queue.unmanned)
 end
 
 -- Submits an attempt, unless it is there: an answer may have been lost. Nothing is sent, and no failure counts, while
@@ -95,7 +95,7 @@ local function submit(self, made, slot)
   if not unsure then show(self, slot, "submitting") end
   while true do
     local there, trouble = false, nil
-    self:outage(slot)
+    if self:outage(slot) and slot.skipped then return nil, slot.skipped end
     if unsure then there, trouble = is_there(self, made) end
     if there then return true end
     if there == false then
@@ -118,7 +118,7 @@ function attempt.look(self, one, answer, slot)
   local there = answer.jobs[one.name]
   if there then
     one.missing = nil
-    one.running = one.running or there.state == "running"
+    if there.state == "running" then one.running, one.seen = true, wait.time() end
     show_place(self, one, there, slot)
     return false
   end
@@ -163,6 +163,7 @@ local function await(self, made, slot)
       given, wrong = take(self, made)
       if given or wrong then return given, wrong end
       if not self:outage(slot) then return nil, why, not lost end
+      queued_s, one.missing = 0, nil
     end
     local pause = math.max(SOONEST_S, math.min(LATEST_S, (wait.now() - one.since) / PATIENCE))
     if not one.running then queued_s = queued_s + pause end

@@ -102,6 +102,7 @@ local function tidy(self, all)
   while self.tidying do wait.sleep(TIDYING_S) end
   if self.tidied or not self.owns then return end
   self.tidying = true
+  self:outage {}
   take(self)
   leavings.clear(self)
   local jobs, stale = self.world:need(self.folder:jobs()), {}
@@ -160,7 +161,6 @@ end
 function Evaluations:outage(slot)
   if not self:away() then return false end
   local until_s = wait.now() + self.spec.queue_sec
-  self.away_since = self.away_since or wait.time()
   while not slot.skipped and self:away() do
     if wait.now() >= until_s then
       self.world:fail(("execution.folder: %s could not be read for execution.queue_sec, %g s"):format(self.folder.root,
@@ -168,7 +168,7 @@ function Evaluations:outage(slot)
     end
     wait.sleep(self.spec.poll_sec)
   end
-  self.away_since, self.outages = nil, self.outages + 1
+  self.outages = self.outages + 1
   return true
 end
 
@@ -256,21 +256,19 @@ end
 -- Whether a result of an experiment has come that nobody has taken yet, or may have.
 function Evaluations:has_result(number)
   for name, one in pairs(self.flying) do
-    if one.number == number and not one.done and (self.folder:has(name, "result.json") or self.folder:away()) then
-      return true
-    end
+    if one.number == number and not one.done and self.folder:has(name, "result.json") ~= false then return true end
   end
   return false
 end
 
--- What the jobs that run now have cost so far, in dollars; while the shared folder is away, what they had before.
+-- What the jobs that run have cost until they were seen to run, in dollars.
 function Evaluations:running_usd()
-  local seconds, now = 0, self.away_since or wait.time()
+  local seconds = 0
   for name, one in pairs(self.flying) do
     if not one.done and not one.began and one.running then
       one.began = (self.folder:read(name, "claim") or {}).time
     end
-    if not one.done and one.began then seconds = seconds + math.max(0, now - one.began) end
+    if not one.done and one.began then seconds = seconds + math.max(0, (one.seen or one.began) - one.began) end
   end
   return seconds / 3600 * (self.spec.usd_per_hour or 0)
 end

@@ -29,8 +29,9 @@ local LARGEST_RESULT <const> = 64 << 20 -- bytes
 -- Makes a folder that only its owner may enter. true | nil, why.
 local function private(path)
   local ok, message = fs.mkdir(path)
-  local stat = ok and fs.stat(path, { follow = false })
-  if not ok then return nil, message end
+  local stat
+  if ok then stat, message = fs.stat(path, { follow = false }) end
+  if not stat then return nil, message end
   if stat.type ~= "directory" then return nil, path .. " is not a folder" end
   if stat.uid ~= host.uid then return nil, path .. " belongs to another user" end
   if stat.mode == PRIVATE then return true end
@@ -218,7 +219,13 @@ function Folder:jobs()
   local found = {}
   local names, message = fs.list(self.root)
   for _, name in ipairs(names or {}) do
-    if folder.is_job(name) then found[name] = (self:read(name, "job.json") or {}).experiment or false end
+    if folder.is_job(name) then
+      local job, text = self:read(name, "job.json")
+      if not text and self:has(name, "job.json") ~= false and fs.stat(self:dir(name)) then
+        return nil, self:dir(name) .. "/job.json cannot be read"
+      end
+      found[name] = job and job.experiment or false
+    end
   end
   return names and found, message
 end
