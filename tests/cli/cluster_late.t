@@ -105,6 +105,21 @@ is "values" "$(values)" "kept 1;kept 2;"
 is "each is measured once" "$(evaluations deleted)" "c0001 c0002 "
 end_item
 
+item "so it does with pilots, whose jobs run"
+cluster unmanned "pilots: 1, queue_sec: 2"
+touch "$T/unmanned.wait"
+start_run --iterations 1
+wait_for "it runs" begun unmanned 1
+folder=$SHARED/$(ls "$SHARED")
+mv "$folder" "$T/away.unmanned"
+wait "$pid"
+is "the run stops" "$?" 3
+rm "$T/unmanned.wait"
+mv "$T/away.unmanned" "$folder"
+apsis run -q --iterations 1
+is "values" "$(values)" "kept 1;kept 2;"
+end_item
+
 item "a job that waited in the queue when the shared folder vanished waits anew once it is back"
 cluster waiting "queue_sec: 2, requeue: 0"
 touch "$FAKE/hold"

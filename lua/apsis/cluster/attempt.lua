@@ -118,7 +118,8 @@ function attempt.look(self, one, answer, slot)
   local there = answer.jobs[one.name]
   if there then
     one.missing = nil
-    if there.state == "running" then one.running, one.seen = true, wait.time() end
+    one.running = one.running or there.state == "running"
+    if there.state == "running" and one.answer ~= answer then one.answer, one.seen = answer, wait.time() end
     show_place(self, one, there, slot)
     return false
   end
@@ -151,10 +152,16 @@ local function await(self, made, slot)
   local one, queued_s = self.flying[made.name], waited(self, made)
   one.since = wait.now()
   show_place(self, one, nil, slot)
+  local function waited_out()
+    if not self:outage(slot) then return false end
+    queued_s, one.missing = 0, nil
+    return true
+  end
   while true do
     local given, wrong = take(self, made)
     if given or wrong then return given, wrong end
     if slot.skipped then return nil, slot.skipped, true end
+    if self.folder:has(made.name, "result.json") == nil then waited_out() end
     local answer = self.queue:look(function() return self:names() end)
     self:reap(answer)
     local lost = attempt.look(self, one, answer, slot)
@@ -162,8 +169,7 @@ local function await(self, made, slot)
     if why then
       given, wrong = take(self, made)
       if given or wrong then return given, wrong end
-      if not self:outage(slot) then return nil, why, not lost end
-      queued_s, one.missing = 0, nil
+      if not waited_out() then return nil, why, not lost end
     end
     local pause = math.max(SOONEST_S, math.min(LATEST_S, (wait.now() - one.since) / PATIENCE))
     if not one.running then queued_s = queued_s + pause end
@@ -171,13 +177,15 @@ local function await(self, made, slot)
   end
 end
 
--- An attempt is given up: marked, cancelled, and what it has cost is counted. Whether it could be marked.
+-- An attempt is given up: marked, cancelled, and what it had cost when it was last seen to run is counted. Whether it
+-- could be marked.
 local function give_up(self, slot, made, why)
   local marked = self.folder:mark(made.name, "lost", why)
   self.queue:cancel { made.name }
   local claim = self.folder:read(made.name, "claim")
   if claim then
-    describe.count(slot, { node = claim.node, queue_s = claim.time - made.created, wall_s = wait.time() - claim.time },
+    local seen = self.flying[made.name].seen or wait.time()
+    describe.count(slot, { node = claim.node, queue_s = claim.time - made.created, wall_s = seen - claim.time },
       self.spec.usd_per_hour)
   end
   self.world:log("info", ("experiment %d: %s: %s"):format(slot.number, made.name, why))

@@ -105,7 +105,7 @@ local function tidy(self, all)
   self:outage {}
   take(self)
   leavings.clear(self)
-  local jobs, stale = self.world:need(self.folder:jobs()), {}
+  local jobs, stale = self:need({}, self.folder.jobs, self.folder), {}
   self.tidied, self.inherited = true, {}
   for name, number in pairs(jobs) do
     local history = self.world.history
@@ -257,6 +257,9 @@ end
 function Evaluations:has_result(number)
   for name, one in pairs(self.flying) do
     if one.number == number and not one.done and self.folder:has(name, "result.json") ~= false then return true end
+  end
+  for _, name in ipairs(self.inherited and self.inherited[number] or {}) do
+    if not self.flying[name] and self.folder:has(name, "result.json") then return true end
   end
   return false
 end

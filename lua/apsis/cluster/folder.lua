@@ -227,6 +227,7 @@ function Folder:jobs()
       found[name] = job and job.experiment or false
     end
   end
+  if names and self:away() then return nil, self.root .. " cannot be read" end
   return names and found, message
 end
 

@@ -130,7 +130,7 @@ end
 function room.reset(manifest)
   local target, warning = manifest.execution.target, nil
   if target ~= "slurm" and target ~= "command" then return nil end
-  local world = setmetatable({ manifest = manifest }, { __index = failing })
+  local world = setmetatable({ manifest = manifest, said = {} }, { __index = failing })
   function world.log(_, level, text) warning = level == "warn" and text or warning end
   local ok, message = require("apsis.project.executors").of(target).open(world):clear()
   return not ok and message or warning
