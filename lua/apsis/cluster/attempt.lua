@@ -119,7 +119,7 @@ function attempt.look(self, one, answer, slot)
   if there then
     one.missing = nil
     one.running = one.running or there.state == "running"
-    if there.state == "running" and one.answer ~= answer then one.answer, one.seen = answer, wait.time() end
+    if there.state == "running" then one.seen = wait.time() - (wait.now() - answer.began) end
     show_place(self, one, there, slot)
     return false
   end
@@ -184,7 +184,7 @@ local function give_up(self, slot, made, why)
   self.queue:cancel { made.name }
   local claim = self.folder:read(made.name, "claim")
   if claim then
-    local seen = self.flying[made.name].seen or wait.time()
+    local seen = self.flying[made.name].seen or made.adopted and claim.time or wait.time()
     describe.count(slot, { node = claim.node, queue_s = claim.time - made.created, wall_s = seen - claim.time },
       self.spec.usd_per_hour)
   end

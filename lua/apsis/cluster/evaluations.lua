@@ -253,13 +253,20 @@ function Evaluations:clear()
   return true
 end
 
--- Whether a result of an experiment has come that nobody has taken yet, or may have.
+-- Whether a result of an experiment has come that nobody has taken yet, or may have: of what is in flight, else of what
+-- an earlier process has sent.
 function Evaluations:has_result(number)
+  local flying = false
   for name, one in pairs(self.flying) do
-    if one.number == number and not one.done and self.folder:has(name, "result.json") ~= false then return true end
+    if one.number == number and not one.done then
+      flying = true
+      if self.folder:has(name, "result.json") ~= false then return true end
+    end
   end
-  for _, name in ipairs(self.inherited and self.inherited[number] or {}) do
-    if not self.flying[name] and self.folder:has(name, "result.json") then return true end
+  for _, name in ipairs(not flying and self.inherited and self.inherited[number] or {}) do
+    if not self.flying[name] and self.folder:has(name, "result.json") and not self.folder:has(name, "lost") then
+      return true
+    end
   end
   return false
 end

@@ -106,6 +106,13 @@ tap.test("a job costs until it was last seen to run; during an outage none ends 
   tap.equal(executor:outage {}, true)
   tap.equal({ executor:has_result(7), executor:outage {} }, { false, false })
   wait.sleep = sleep
+  executor.inherited = { [7] = { "00-2-00" }, [8] = { "00-3-00", "00-4-00" } }
+  for _, name in ipairs(table.move(executor.inherited[8], 1, 2, 2, { "00-2-00" })) do
+    assert(shared:write({ name = name }, "result.json"))
+  end
+  tap.equal({ executor:has_result(7), executor:has_result(8) }, { false, true }, "another one is in flight; none is")
+  for _, name in ipairs(executor.inherited[8]) do assert(shared:mark(name, "lost", "why")) end
+  tap.equal(executor:has_result(8), false)
   assert(fs.remove_tree(top))
 end)
 
