@@ -97,7 +97,7 @@ mv "$folder" "$T/away.deleted"
 kill -CONT "$pid"
 wait "$pid"
 is "the run stops" "$?" 3
-like "why" "$(cat "$T/run.err")" "execution.folder: $folder could not be read for execution.queue_sec, 2 s"
+like "why" "$(cat "$T/run.err")" "execution.folder: $folder could not be read for execution.queue_sec, 2 s; once it can, .apsis run. goes on"
 is "none is made in its place" "$(ls "$SHARED")" ""
 mv "$T/away.deleted" "$folder"
 apsis run -q --iterations 1
@@ -155,6 +155,7 @@ folder=$SHARED/$(ls "$SHARED")
 mv "$folder" "$T/away.unsent"
 rm "$T/unsent.hold"
 wait_for "it says so" grep -q "execution.folder cannot be read: jobs wait until it can" logs/apsis.log
+wait_for "status says so, too" sh -c '"$0" status | grep "experiment 1: waiting for execution.folder for 0:0"' "$APSIS"
 sleep 0.5
 is "none is made in its place" "$(ls "$SHARED")" ""
 mv "$T/away.unsent" "$folder"

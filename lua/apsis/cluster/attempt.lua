@@ -35,7 +35,7 @@ local function current(self, job)
 end
 
 -- Shows where a measurement is: "queued on short", "on n2". since: when it came there, if not now.
-local function show(self, slot, text, since)
+function attempt.show(self, slot, text, since)
   if slot.where == text then return end
   slot.where, slot.since = text, text and since or wait.time()
   if slot.outside then return end
@@ -57,7 +57,7 @@ local function show_place(self, one, there, slot)
   there = there or { state = claim.node and "running" or "queued", node = claim.node }
   local since = one.created
   if there.state == "running" then since = tonumber(claim.time) end
-  show(self, slot, place_of(there), since)
+  attempt.show(self, slot, place_of(there), since)
 end
 
 -- The result of an attempt; nil if there is none; nil and why if there is one that is not this job's.
@@ -92,7 +92,7 @@ end
 local function submit(self, made, slot)
   local tries, until_s = 0, wait.now() + self.spec.queue_sec
   local unsure = made.adopted
-  if not unsure then show(self, slot, "submitting") end
+  if not unsure then attempt.show(self, slot, "submitting") end
   while true do
     local there, trouble = false, nil
     if self:outage(slot) and slot.skipped then return nil, slot.skipped end
@@ -106,7 +106,7 @@ local function submit(self, made, slot)
       tries, unsure = self:outage(slot) and tries or tries + 1, true
     end
     if slot.skipped or tries >= TRIES or wait.now() >= until_s then return nil, slot.skipped or trouble end
-    show(self, slot, "not submitted yet")
+    attempt.show(self, slot, "not submitted yet")
     self.world:warn_once(trouble, trouble)
     wait.sleep(math.min(60, self.spec.poll_sec * math.max(1, tries)))
   end
@@ -184,7 +184,7 @@ local function give_up(self, slot, made, why)
   self.queue:cancel { made.name }
   local claim = self.folder:read(made.name, "claim")
   if claim then
-    local seen = self.flying[made.name].seen or made.adopted and claim.time or wait.time()
+    local seen = self.flying[made.name].seen or claim.time
     describe.count(slot, { node = claim.node, queue_s = claim.time - made.created, wall_s = seen - claim.time },
       self.spec.usd_per_hour)
   end
@@ -214,7 +214,7 @@ function attempt.measure(self, slot, job)
     if given and self.flying[made.name].unsure then self.queue:cancel { made.name } end -- it may be there twice
     self.flying[made.name].done = true
   until given or final
-  show(self, slot, nil)
+  attempt.show(self, slot, nil)
   return given, why
 end
 

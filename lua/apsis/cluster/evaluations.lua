@@ -102,10 +102,11 @@ local function tidy(self, all)
   while self.tidying do wait.sleep(TIDYING_S) end
   if self.tidied or not self.owns then return end
   self.tidying = true
-  self:outage {}
+  local nobody = { outside = true }
+  self:outage(nobody)
   take(self)
   leavings.clear(self)
-  local jobs, stale = self:need({}, self.folder.jobs, self.folder), {}
+  local jobs, stale = self:need(nobody, self.folder.jobs, self.folder), {}
   self.tidied, self.inherited = true, {}
   for name, number in pairs(jobs) do
     local history = self.world.history
@@ -160,11 +161,12 @@ end
 -- waited.
 function Evaluations:outage(slot)
   if not self:away() then return false end
+  attempt.show(self, slot, "waiting for execution.folder")
   local until_s = wait.now() + self.spec.queue_sec
   while not slot.skipped and self:away() do
     if wait.now() >= until_s then
-      self.world:fail(("execution.folder: %s could not be read for execution.queue_sec, %g s"):format(self.folder.root,
-        self.spec.queue_sec), 3)
+      self.world:fail(("execution.folder: %s could not be read for execution.queue_sec, %g s; once it can, "
+        .. "`apsis run` goes on"):format(self.folder.root, self.spec.queue_sec), 3)
     end
     wait.sleep(self.spec.poll_sec)
   end

@@ -263,12 +263,16 @@ function Folder:remove(name)
   return ok, message
 end
 
--- Gives the handle back; removes all if there is no job left.
+-- Gives the handle back; removes all if there is no job left. The store goes under its other name first: half of one
+-- could not be opened.
 function Folder:close()
   if self.store then self.store:close() end
   self.store = nil
   local jobs = self:jobs()
-  if jobs and next(jobs) == nil then fs.remove_tree(self.root) end
+  if jobs and next(jobs) == nil then
+    fs.rename(self.root .. "/store.git", self.root .. "/store.git.new")
+    fs.remove_tree(self.root)
+  end
 end
 
 return folder

@@ -29,6 +29,24 @@ tap.test("a job that is being removed is not claimed once more", function()
   assert(remove_tree(top))
 end)
 
+tap.test("who is killed while the store is removed leaves no half of one", function()
+  local top = assert(fs.tempdir "apsis-test-")
+  local shared = assert(folder.open(top, "p"))
+  assert(shared:carry { ["a.txt"] = "a" })
+  local remove_tree = fs.remove_tree
+  function fs.remove_tree(path)
+    if path == shared.root then
+      assert(fs.remove(fs.stat(path .. "/store.git/HEAD") and path .. "/store.git/HEAD" or path .. "/store.git.new/HEAD"))
+      error "killed"
+    end
+    return remove_tree(path)
+  end
+  tap.raises("killed", shared.close, shared)
+  fs.remove_tree = remove_tree
+  assert(assert(folder.open(top, "p")):carry { ["a.txt"] = "a" })
+  assert(fs.remove_tree(top))
+end)
+
 tap.test("what cannot be read now is not taken for what is not there", function()
   local top = assert(fs.tempdir "apsis-test-")
   local shared = assert(folder.open(top, "p"))
@@ -53,7 +71,7 @@ end)
 tap.test("nothing is made in the place of a folder that is away, and what failed then is done when it is back", function()
   local top = assert(fs.tempdir "apsis-test-")
   local shared = assert(folder.open(top, "p"))
-  local warned, tries, slot = 0, 0, {}
+  local warned, tries, slot = 0, 0, { outside = true }
   local executor = evaluations.open({ manifest = { home = "/p", execution = { poll_sec = 0.01, queue_sec = 60 } },
     warn_once = function() warned = warned + 1 end, need = function(_, value, message) return assert(value, message) end,
   }, nil, { spec = {} })
@@ -103,8 +121,8 @@ tap.test("a job costs until it was last seen to run; during an outage none ends 
     tap.equal({ executor:has_result(7), executor:has_result(8) }, { true, false })
     assert(fs.rename(top .. "/away", shared.root))
   end
-  tap.equal(executor:outage {}, true)
-  tap.equal({ executor:has_result(7), executor:outage {} }, { false, false })
+  tap.equal(executor:outage { outside = true }, true)
+  tap.equal({ executor:has_result(7), executor:outage { outside = true } }, { false, false })
   wait.sleep = sleep
   executor.inherited = { [7] = { "00-2-00" }, [8] = { "00-3-00", "00-4-00" } }
   for _, name in ipairs(table.move(executor.inherited[8], 1, 2, 2, { "00-2-00" })) do

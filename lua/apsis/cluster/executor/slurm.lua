@@ -12,8 +12,8 @@ slurm.keys = {
   { "options", nodes.node("list", "target slurm: options of sbatch, as they are: [--partition=short, --mem=8G]",
     { items = "options", item = nodes.node("string", "an option of sbatch") }) },
   { "folder", nodes.node("string", "not local: a folder of yours that this machine and the nodes share") },
-  { "queue_sec", nodes.node("number", "not local: how long a job may wait to be started (default a day)",
-    { above = 0 }) },
+  { "queue_sec", nodes.node("number", "not local: how long a job may wait to be started, or for `folder` to be "
+    .. "readable (default a day)", { above = 0 }) },
   { "requeue", nodes.node("integer", "not local: how often a job that was lost is sent again (default 2)",
     { min = 0, max = 100 }) },
   { "pilots", nodes.node("integer", "not local: how many long jobs measure all candidates, several at a time; for "
