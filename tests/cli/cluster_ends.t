@@ -147,8 +147,10 @@ apsis baseline --again --repeats 1
 touch "$T/both.wait"
 start_run --iterations 2
 wait_for "both run" begun both 2
-nap 4 # then results are looked for less often
+kill -STOP "$pid"
 rm "$T/both.wait"
+wait_for "both have ended" idle
+kill -CONT "$pid"
 wait "$pid"
 unlike "values" "$(values)" "skipped"
 end_item

@@ -177,16 +177,17 @@ local function await(self, made, slot)
   end
 end
 
--- An attempt is given up: marked, cancelled, and what it had cost when it was last seen to run is counted. Whether it
--- could be marked.
+-- An attempt is given up: marked, cancelled, and what it cost is counted: by its own result, else until it was last
+-- seen to run. Whether it could be marked.
 local function give_up(self, slot, made, why)
   local marked = self.folder:mark(made.name, "lost", why)
   self.queue:cancel { made.name }
   local claim = self.folder:read(made.name, "claim")
   if claim then
-    local seen = self.flying[made.name].seen or claim.time
-    describe.count(slot, { node = claim.node, queue_s = claim.time - made.created, wall_s = seen - claim.time },
-      self.spec.usd_per_hour)
+    local given = self.folder:read(made.name, "result.json")
+    local known = given and not result.problem(given, made) and given.wall_s
+    describe.count(slot, { node = claim.node, queue_s = claim.time - made.created,
+      wall_s = known or (self.flying[made.name].seen or claim.time) - claim.time }, self.spec.usd_per_hour)
   end
   self.world:log("info", ("experiment %d: %s: %s"):format(slot.number, made.name, why))
   return marked

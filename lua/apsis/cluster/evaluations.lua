@@ -266,9 +266,8 @@ function Evaluations:has_result(number)
     end
   end
   for _, name in ipairs(not flying and self.inherited and self.inherited[number] or {}) do
-    if not self.flying[name] and self.folder:has(name, "result.json") and not self.folder:has(name, "lost") then
-      return true
-    end
+    if not self.flying[name] and self.folder:has(name, "result.json") ~= false
+      and not self.folder:has(name, "lost") then return true end
   end
   return false
 end
