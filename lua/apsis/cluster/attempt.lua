@@ -210,6 +210,7 @@ function attempt.measure(self, slot, job)
       local marked = give_up(self, slot, made, why)
       lost = lost + 1
       final = final or lost > self.spec.requeue
+      -- Without its mark it would be taken up again.
       if not (final or marked) then self:need(slot, self.folder.mark, self.folder, made.name, "lost", why) end
     end
     if given and self.flying[made.name].unsure then self.queue:cancel { made.name } end -- it may be there twice

@@ -272,7 +272,7 @@ function Evaluations:has_result(number)
   return false
 end
 
--- What the jobs that run have cost until they were seen to run, in dollars.
+-- What the jobs in flight have cost until they were last seen to run, in dollars.
 function Evaluations:running_usd()
   local seconds = 0
   for name, one in pairs(self.flying) do
