@@ -16,10 +16,11 @@ tap.test("an experiment that is measured elsewhere shows where, and for how long
   local slot = { experiment = 12, phase = "VERIFY", operator = "exploitation", parents = { "c0011" },
     started = wait.time() - 100, since = wait.time() - 61, where = "on n2" }
   tap.matches(now.worker(slot), "^    12  measuring      1:0%d  exploitation of c0011 on n2$")
-  tap.matches(words.flight { slot, slot }, "^experiment 12: measuring on n2 for 1:0%d %(exploitation%)\nexp")
+  tap.matches(words.flight({ slot, slot }, true), "^experiment 12: measuring on n2 for 1:0%d %(exploitation%)\nexp")
   slot.where = "queued on main"
   tap.matches(now.worker(slot), "^    12  queued         1:0%d  exploitation of c0011 on main$")
-  tap.matches(words.flight { slot }, "^experiment 12: queued on main for 1:0%d %(exploitation%)$")
+  tap.matches(words.flight({ slot }, true), "^experiment 12: queued on main for 1:0%d %(exploitation%)$")
+  tap.equal(words.flight({ slot }, false), "experiment 12: queued on main when apsis last looked (exploitation)")
   slot.where = nil
   tap.matches(now.worker(slot), "^    12  measuring      1:4%d  exploitation of c0011$")
 end)
