@@ -45,7 +45,7 @@ is "value" "$(numbers)" "1 "
 like "it waited" "$(cat logs/apsis.log)" "experiment 1: measured on n[1-4] in [0-2]\.[0-9] s, after ([3-9]|1[0-9])\.[0-9] s in the queue"
 end_item
 
-item "the queue is empty 5 s after Ctrl-C, and after a target"
+item "the queue is empty 5 s after Ctrl-C, a target, the strategy's halt, and the dollars"
 nodes stopped "workers: 8" 3
 start_run --iterations 30
 in_time "they run" 20 begun stopped 4
@@ -56,6 +56,22 @@ queue_empties
 sed -i 's/^metric: {name: score,/& target: 3,/' manifest.yaml && commit target
 apsis run -q --iterations 30
 is "target" "$code" 0
+queue_empties
+sed -i 's/ target: 3,//; s/^strategy: .*/strategy: halting.lua/' manifest.yaml
+cat >halting.lua <<'END'
+return { plan = function(run) return { parents = { run.best } } end,
+  accept = function(run, candidate) return run.metric:better(candidate, run.best) end,
+  halt = function(run) return run.best.value >= 12 and "enough" or nil end }
+END
+commit halt
+apsis run --iterations 60
+is "halt" "$code" 0
+like "its reason" "$out" "enough"
+queue_empties
+sed -i 's/^strategy: .*/strategy: hillclimb/; s/poll_sec: 0.5,/& usd_per_hour: 3600,/' manifest.yaml
+echo 'budget: {usd: 20}' >>manifest.yaml && commit dollars
+apsis run --iterations 90
+like "dollars" "$out" "usd"
 queue_empties
 end_item
 
@@ -126,6 +142,22 @@ no_line "nothing is seen" "$(cat "$T/seen")" "token|store.git|secret"
 sed -i 's/poll_sec: 0.5,/poll_sec: 0.5, options: [--partition=nowhere],/' manifest.yaml
 apsis run -q --iterations 1
 like "why" "$(tail -1 logs/results.jsonl)" "sbatch with .*: execution.options: sbatch: error: .*invalid partition"
+end_item
+
+item "a node without the folder is refused by doctor's job"
+nodes lacking "workers: 1, options: [--nodelist=n1]"
+apsis doctor
+like "with it" "$out" "nodes: a job ran on n1 "
+node_dies n1
+unshare -m sh -c "mount -t tmpfs none $SHARED && exec slurmd -N n1 -f $SLURM_CONF"
+in_time "the node is back" 90 nodes_are_back
+apsis doctor
+is "without it" "$code" 3
+like "what it needs" "$out" "FAIL +nodes: the job ended without an answer.* the folder $SHARED"
+node_dies n1
+node_begins n1
+in_time "the node is as it was" 90 nodes_are_back
+queue_empties
 end_item
 
 finish
