@@ -12,7 +12,7 @@ local anchors = {}
 
 anchors.EACH = 256 -- numbers that one anchor holds; a sweep begins after as many experiments
 local NEWEST = 256 -- finished experiments that keep their refs
-local MANY = 64 -- new ones that are packed at the end of a run
+local MANY = 64 -- new ones that are packed together
 local TIMEOUT_S, KEPT_BYTES = 3600, 16 << 20
 local STALE_S = 600 -- git holds the packed-refs lock for seconds; an older lock belongs to a killed git
 
@@ -111,8 +111,15 @@ local function first_in_flight(world)
 end
 
 -- false: `git gc` is running.
+local function pack(world, deletions)
+  local info, done = world.repo:info(), true -- without it, the next time does
+  if info then done = anchors.prune(info.gitdir, deletions or "") end
+  world.repo:renew()
+  return done
+end
+
 local function sweep(world)
-  local spared, repo, done = {}, world.repo, true
+  local spared, repo = {}, world.repo
   for _, name in ipairs { "best", "current", "baseline" } do
     local record = world.history[name]
     if record and record.commit then
@@ -121,43 +128,34 @@ local function sweep(world)
     end
   end
   local deletions = anchors.hold(repo, world, first_in_flight(world) - NEWEST, spared, anchors.EACH)
-  if deletions ~= "" then
-    repo:clear_locks("packed-refs", STALE_S)
-    local info = repo:info() -- without it, the next sweep prunes
-    if info then done = anchors.prune(info.gitdir, deletions) end
-  end
-  repo:renew()
-  return done
+  if deletions == "" then return true end
+  repo:clear_locks("packed-refs", STALE_S)
+  return pack(world, deletions)
 end
 
--- Runs a function on the world; a failure is only logged. false: `git gc` is running.
-local function try(world, pack)
-  local ok, done = pcall(pack, world)
-  if not ok then world:log("info", "refs and objects were not packed: " .. tostring(done)) end
-  return not ok or done ~= false
-end
-
--- Called after each journal line: sweeps every 256 experiments; a resumed run sweeps after its first. Beside `git gc`,
--- tries again after the next line.
-function Anchors:note()
-  self.loose = self.loose + 1
-  self.since = (self.since or math.min(self.world.history.count, anchors.EACH)) + 1
-  if self.since <= anchors.EACH or self.running then return end
-  self.since, self.running = 0, tasks.beside(function()
-    if not try(self.world, sweep) then self.since = anchors.EACH end
+-- Does it beside the experiments; a failure is only logged. Beside `git gc`, sweeps after the next line.
+local function beside(self, work)
+  self.running = tasks.beside(function()
+    local ok, done = pcall(work, self.world)
+    if not ok then self.world:log("info", "refs and objects were not packed: " .. tostring(done)) end
+    if done == false then self.since = anchors.EACH end
     self.running = nil
   end)
 end
 
--- At the end of a run: packs the objects of many new candidates, which share most of their text.
-function Anchors:finish()
-  if self.loose < MANY then return end
-  self.loose = 0
-  try(self.world, function(world)
-    local info = world.repo:info()
-    if info then anchors.prune(info.gitdir, "") end
-    world.repo:renew()
-  end)
+-- Called after each journal line: sweeps every 256 experiments, and packs the objects of each 64 new candidates, which
+-- share most of their text. A resumed run sweeps after its first.
+function Anchors:note()
+  self.since = (self.since or math.min(self.world.history.count, anchors.EACH)) + 1
+  self.loose = self.loose + 1
+  if self.running then return end
+  if self.since > anchors.EACH then
+    self.since = 0
+    beside(self, sweep)
+  elseif self.loose >= MANY then
+    self.loose = 0
+    beside(self, pack)
+  end
 end
 
 return anchors

@@ -290,7 +290,6 @@ function running.experiments(self, spec)
   local outcome
   outcome, message, code = engine:run { run_number = number, unfinished = unfinished, numbering = numbering,
     answers_only = spec.answers_only }
-  self.world.keeping:finish()
   rooms.call("after_run", self)
   local there, lost = self.journal.file:check()
   local gone = not (there and outcome) and (self.world:gone() or lost) -- whatever failed first
