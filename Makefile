@@ -261,11 +261,11 @@ $(BUILD)/faults/allocations: $(addprefix tests/faults/,allocations.c memory.c me
 $(BUILD)/faults:
 	@mkdir -p $@
 
-# MUTANTS=600 for more, SEED=2 for others.
+# MUTANTS=600 for more, SEED=2 for others, ONLY=runtime/git for one room.
 mutants: deps-test ## small changes of core and runtime, each of which a test should find; nightly (MUTANTS=60)
 	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis
 	@nice $(BUILD)/apsis exec tests/mutants/mutants.lua $(BUILD) $(or $(MUTANTS),60) $(or $(SEED),1) \
-	    $(or $(JOBS),$(shell nproc))
+	    $(or $(JOBS),$(shell nproc)) '$(ONLY)'
 
 soak: deps-test ## one long run with crashes, timeouts and kill -9; nothing may be lost or grow (SOAK=100000 WORKERS=8)
 	@$(MAKE) --no-print-directory $(AT_ONCE) $(BUILD)/apsis

@@ -1,7 +1,7 @@
 -- mutants: changes the product in one small place at a time, and looks whether a test fails. Of all such changes in
 -- lua/apsis/core and runtime a sample is drawn; each is built in a copy of the tree, and tried in a sandbox of its own
 -- (bwrap), as a mutant of the cage or of remove_tree could do harm. Prints the survivors and the share that was killed.
---   apsis exec tests/mutants/mutants.lua BUILD COUNT SEED JOBS [PART]     called by `make mutants`
+--   apsis exec tests/mutants/mutants.lua BUILD COUNT SEED JOBS ONLY [PART]     called by `make mutants`
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 local process = require "apsis.process"
@@ -10,7 +10,7 @@ local random = require "apsis.random"
 package.path = "tests/mutants/?.lua;" .. package.path
 local rooms, sites = require "rooms", require "sites"
 
-local build, count, seed, jobs, part = ...
+local build, count, seed, jobs, only, part = ... -- only: what the files' paths begin with, or ""
 count, seed, jobs, part = math.tointeger(count), math.tointeger(seed), math.tointeger(jobs), math.tointeger(part)
 
 local TEST_S, LEAST <const> = 240, 0.95
@@ -51,10 +51,12 @@ end
 local function draw()
   local all, texts, known, drawn = {}, {}, equivalents(), {}
   for _, path in ipairs(lines "ls runtime/*.c runtime/*/*.c lua/apsis/core/*.lua | LC_ALL=C sort") do
-    texts[path] = assert(fs.read(path))
-    assert(tests_of(path))
-    local found = sites.of(path, texts[path])
-    table.move(found, 1, #found, #all + 1, all)
+    if path:sub(1, #only) == only then
+      texts[path] = assert(fs.read(path))
+      assert(tests_of(path))
+      local found = sites.of(path, texts[path])
+      table.move(found, 1, #found, #all + 1, all)
+    end
   end
   local rng = random.stream(seed, "mutants")
   while #drawn < count and #all > 0 do
@@ -200,7 +202,7 @@ assert(fs.write(build .. "/mutants.log", "")) -- what goes on meanwhile
 local handles, verdicts = {}, {}
 for index = 1, jobs do
   handles[index] = assert(process.start { argv = { host.executable, "exec", "tests/mutants/mutants.lua", build,
-    tostring(count), tostring(seed), tostring(jobs), tostring(index) }, head_bytes = 1048576,
+    tostring(count), tostring(seed), tostring(jobs), only, tostring(index) }, head_bytes = 1048576,
     stderr_file = build .. "/mutants.log" })
 end
 for _, handle in ipairs(handles) do
