@@ -340,6 +340,15 @@ static void common_numbers_are_read_at_once(void)
         }
     }
     ok(wrong == 0, "the fast reader reads common numbers up to their end, and declines others%s", which);
+    static const char *const longer[] = {"17", "1.57", "1e57", "1e+57", "-.57", "1e007"};
+    for (size_t i = 0; i < sizeof longer / sizeof *longer; i++) {
+        double value = 0.5;
+        const char *end = longer[i] + strlen(longer[i]) - 1;
+        char number[10];
+        snprintf(number, sizeof number, "%.*s", (int)(end - longer[i]), longer[i]);
+        ok(ap_decimal_read(&value, longer[i], end) == end && value == strtod(number, NULL), "%s of %s", number,
+            longer[i]);
+    }
 }
 
 static const char *const streams[] = {

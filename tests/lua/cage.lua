@@ -160,6 +160,11 @@ test("a command changes its own limits; of another process only where it sees th
   equal(run(new(), "prlimit --nofile=50 sh -c 'ulimit -n'"), "50")
 end)
 
+test("a command's usual ioctl calls are not refused, as those that change a file's flags are", function()
+  local asks = [[printf abcd > f; perl -e 'ioctl(STDIN, 0x541B, my $n = "\0" x 4) or die $!; print unpack("L", $n)' < f]]
+  equal(run(new(), asks), "4") -- FIONREAD: how much there is to read
+end)
+
 test("what allow names is shown; what it may write follows from the place and from :rw and :ro", function()
   local path = root .. "/elsewhere/script"
   local function after(list, usual, more)

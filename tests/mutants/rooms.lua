@@ -48,7 +48,7 @@ return {
     "build/tests/replay_fuzz_metric" },
   ["runtime/proc"] = { "build/tests/test_proccage", "build/tests/test_procparts",
     "tests/lua/process_calls.lua", "tests/lua/cage.lua", "tests/lua/process.lua", "build/tests/test_proc",
-    "tests/cli/bad_verifier.t" },
+    "tests/cli/bad_verifier.t", "tests/cli/bad_disk.t" },
   ["runtime/random"] = { "build/tests/test_random", "tests/lua/random.lua" },
   ["runtime/server"] = { "tests/lua/server.lua", "tests/cli/report_serve.t" },
   ["runtime/standby"] = { "tests/cli/debug_back.t", "tests/cli/debug.t", "tests/cli/debug_planted.t" },
