@@ -111,6 +111,43 @@ apsis replay --check
 is "a fold does the same" "$code" 0
 end_item
 
+item "a baseline of other files: the search begins again from HEAD, as candidates from before lack what it has"
+new_project onward
+cat >propose.lua <<'END'
+return function(proposal) return { ["value.txt"] = (9 - proposal.experiment) .. "\n" } end
+END
+cat >old.lua <<'END'
+return {
+  init = function(run) run.memory.first = false end,
+  learn = function(run, line) run.memory.first = line.outcome == "kept" and line.candidate or run.memory.first end,
+  plan = function(run)
+    return { parents = { run.options.old and "c0001" or run.memory.first or run.best.id }, operator = "explore" }
+  end,
+  options = { old = false },
+}
+END
+sed -i 's/^strategy:.*/strategy: old.lua/' manifest.yaml
+commit onward
+apsis baseline
+apsis run -q --iterations 1
+echo a note >NOTES.md
+commit "a note"
+apsis run --iterations 1
+line "the warning" "$err" 'HEAD has moved.*NOTES.md.*without the candidates that were found'
+apsis baseline --again
+line "told before" "$out" "HEAD has other files since c0000, .*without the candidates from before; the best of them, c0001 \(8\), is not in HEAD: .apsis apply."
+apsis run -q --iterations 1
+is "from the new baseline" "$(field 4 parents)" '["c0003"]'
+git merge -q --no-edit apsis/tiny
+is "a merge of the branch brings the candidate and keeps the note" "$? $(ls NOTES.md) $(git log --format=%H apsis/tiny..)" "0 NOTES.md "
+apsis run -q --iterations 1 --set old=true
+like "no parent" "$(field 5 rollback_reason)" "c0001 is from before c0003, from which the search began again"
+apsis replay --check
+is "a fold does the same" "$code" 0
+apsis baseline --again
+unlike "what is in HEAD is taken along" "$out" "is not in HEAD"
+end_item
+
 # another_evaluator FACTOR: the project is measured by one that says so many times as much.
 another_evaluator() {
     sed -i "s/^echo .*/echo \"METRIC score=\$((\$(cat value.txt) * $1))\"/" evaluate.sh
@@ -135,7 +172,7 @@ rm "$T/flight.wait"
 another_evaluator 1000
 apsis run -q --iterations 1
 is "the one in flight" "$(field 2 outcome): $(field 2 rollback_reason)" \
-    "skipped_not_selected: planned before c0003, when something else measured"
+    "skipped_not_selected: planned before c0003, from which the search began again"
 is "the next" "$(field 4 parents) $(field 4 outcome) $(field 4 primary_metric)" '["c0003"] kept 4000'
 apsis replay --check
 is "a fold does the same" "$code" 0
@@ -158,7 +195,7 @@ apsis run -q --iterations 1
 is "recent" "$(field 6 parents)" '["c0005"]'
 sed -i 's/^strategy:.*/strategy: {use: mine.lua, options: {old: true}}/' manifest.yaml
 apsis run -q --iterations 1
-like "named all the same" "$(field 7 rollback_reason)" "parents\[1\]: c0001 was measured otherwise than c0005"
+like "named all the same" "$(field 7 rollback_reason)" "parents\[1\]: c0001 is from before c0005"
 end_item
 
 item "what waits for approval, or for an answer from outside, has no value under another measure"
@@ -177,7 +214,7 @@ is "its line" "$(field 1 outcome) $(field 1 primary_metric)" "skipped_not_select
 git worktree add -q --detach "$T/from" refs/apsis/tiny/c0001
 echo 5 >"$T/from/value.txt"
 apsis submit "$T/from" -C .
-like "nor is it a parent of what somebody submits" "$out$err" "c0001 was measured otherwise than c0002"
+like "nor is it a parent of what somebody submits" "$out$err" "c0001 is from before c0002"
 EXTRA="approval: {ask_above: 0.05}" new_project refused
 commit refused
 apsis baseline

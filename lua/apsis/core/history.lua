@@ -163,7 +163,9 @@ function History:has(id)
   local record = self:get(id)
   if not record then return nil end
   if not record.commit then return false, ("has no commit (%s)"):format(record.outcome) end
-  if record.experiment < self.oldest then return false, "was measured otherwise than " .. self.baseline.id end
+  if record.experiment < self.oldest then
+    return false, ("is from before %s, from which the search began again"):format(self.baseline.id)
+  end
   if self.asked_count == 4096 then self.asked, self.asked_count = {}, 0 end -- the most it holds
   self.asked[id], self.asked_count = true, self.asked_count + 1
   return true
@@ -352,14 +354,14 @@ local function take_baseline(self, record, index, value)
   self.newest_baseline = record
   if not value and self.baseline then return end
   if self:begins_anew(record) then self.began = index end -- what is before this line is not compared any more
-  if self:measured_otherwise(record) then -- the same files may get another value now
-    self.trees, self.tried, self.renewed = self.trees and { [record.tree or ""] = index }, {}, index
-    self.asked, self.asked_count, self.oldest = {}, 0, record.experiment -- the oldest that compares with what follows
+  local other, otherwise = is_other(self, record), self:measured_otherwise(record)
+  if otherwise then self.trees, self.tried = self.trees and { [record.tree or ""] = index }, {} end
+  -- No parents any more: their values do not compare, or they lack what HEAD has since (a branch's is merged in).
+  if other and (otherwise or not self.of_branch) then
+    self.renewed, self.asked, self.asked_count, self.oldest = index, {}, 0, record.experiment
   end
+  if other then self.kept_lines, self.best, self.bar = {}, nil, nil end
   self.gain = nil
-  if is_other(self, record) then
-    self.kept_lines, self.best, self.bar = {}, nil, nil
-  end
   self.baseline = record
 end
 

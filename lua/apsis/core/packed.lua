@@ -4,7 +4,7 @@ local json = require "apsis.json"
 
 local packed = {}
 
-local VERSION = 6 -- raise it when a fold makes something else of the same lines
+local VERSION = 7 -- raise it when a fold makes something else of the same lines
 
 local counters = { "count", "last_experiment", "run", "since_kept", "since_best", "began", "renewed", "oldest" }
 local totals = { "totals", "run_totals" }

@@ -257,7 +257,7 @@ local function wait_for_room(self) self.scheduler:park(self.room) end
 local function overtaken(self, plan)
   local name, history = self.strategy.name, self.history
   local reason = plan.number < history.oldest
-      and ("planned before %s, when something else measured"):format(history.baseline.id)
+      and ("planned before %s, from which the search began again"):format(history.baseline.id)
     or not plan.handed and plan.strategy and plan.strategy ~= name
       and ("planned by %s, and this run's strategy is %s"):format(plan.strategy, name)
   return reason and { outcome = "skipped_not_selected", reason = reason }

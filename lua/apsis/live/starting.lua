@@ -108,7 +108,7 @@ function starting:note_head(baseline)
   end
   if #changed > 0 then
     self:log("warn", ("HEAD has moved since the baseline (%s%s): candidates still start from the baseline's files; "
-      .. "`apsis baseline --again` starts again from HEAD"):format(
+      .. "`apsis baseline --again` starts again from HEAD, without the candidates that were found so far"):format(
       table.concat(changed, ", ", 1, math.min(3, #changed)), #changed > 3 and ", ..." or ""))
   end
   local paths, count = self.repo:dirty()

@@ -33,14 +33,28 @@ local function check_refs(self)
   return true
 end
 
--- A new baseline starts the comparison again, so a person is asked; a script or an agent has no terminal.
+-- What a new baseline leaves behind; nil: nothing, it is of the same files, measured in the same way.
+local function consequence(self, existing)
+  local changed, best = evaluator.changed(self.world, existing), self.engine.history.best
+  local tree = self.world.repo:commit_info(self.world.head).tree
+  if not changed and (self.manifest.own_branch or tree == existing.tree) then return nil end
+  local lacks = not self.manifest.own_branch and best and best.commit and best.outcome ~= "baseline" and best.tree ~= tree
+  return ("%s since %s, so the search begins again without the candidates from before%s"):format(
+    changed and changed .. " has changed" or "HEAD has other files", existing.id, lacks
+    and ("; the best of them, %s (%.10g), is not in HEAD: `apsis apply` before the new baseline takes it along"):format(
+      best.id, best.value) or "")
+end
+
+-- A new baseline starts the comparison again, so a person is asked; a script or an agent has no terminal, and is told.
 local function is_meant(self, args, existing)
-  if not (args.again and existing and existing.value) or args.yes or not terminal.is_asked() then return true end
-  local changed = evaluator.changed(self.world, existing)
-  return terminal.confirm(("%s: measure a new baseline?"):format(changed
-    and ("%s has changed since %s; candidates from before will not be compared with new ones"):format(changed,
-    existing.id)
-    or "what measures is the same as for " .. existing.id))
+  if not (args.again and existing and existing.value) then return true end
+  local text = consequence(self, existing)
+  if not args.yes and terminal.is_asked() then
+    return terminal.confirm((text or "what measures and the files are the same as for " .. existing.id)
+      .. ": measure a new baseline?")
+  end
+  if text and not args.silent and not args.json then print(show.wrap(text, show.width(), "")) end
+  return true
 end
 
 -- several: a room's way to measure more than once, or nil. before: the baseline until now, or nil.
