@@ -172,6 +172,10 @@ function Parse:whole(piece)
     return refuse(piece, path, "you were not shown the whole file, so it cannot be given whole: answer with "
       .. "SEARCH/REPLACE blocks", "EPART")
   end
+  if text and self.options.blocks and 2 * #table.concat(piece.lines, "\n") < #self.files[path] then
+    return refuse(piece, path, "as the whole file this would leave out more than half of it: change only some lines, "
+      .. "with SEARCH/REPLACE blocks", "EPART")
+  end
   ok, message, code = self:complete(piece, path, piece.lines)
   if not ok then return nil, message, code end
   if not text then return self:create(piece, path, piece.lines) end
@@ -225,7 +229,7 @@ function Parse:results()
   return edits
 end
 
-local known_options = { whole = true, writable = true, in_part = true }
+local known_options = { blocks = true, in_part = true, whole = true, writable = true }
 
 local function checked(answer, files, options)
   if type(answer) ~= "string" then error("edit.parse: the answer must be a string, not a " .. type(answer), 3) end
@@ -234,7 +238,7 @@ local function checked(answer, files, options)
   end
   for key in pairs(options or {}) do
     if not known_options[key] then
-      error(("edit.parse: unknown option %q; options: in_part, whole, writable"):format(tostring(key)), 3)
+      error(("edit.parse: unknown option %q; options: blocks, in_part, whole, writable"):format(tostring(key)), 3)
     end
   end
   local paths = {}

@@ -52,13 +52,14 @@ end
 -- (whether the version must be of that family) }.
 function families.place(given)
   local notes, named, lines = given.notes, #given.names > 0, {}
-  if given.count < 2 then return "" end
+  local count = math.max(given.count, not named and notes.island or 1) -- it may be the first of a new island
+  if count < 2 then return "" end
   local function where(island)
     return named and "family " .. families.named(island, given.about) or "island " .. island
   end
   local target = where(notes.island or 1)
   if not named then
-    lines[1] = ("Your version goes to the %s of %d; each is a population of its own."):format(target, given.count)
+    lines[1] = ("Your version goes to the %s of %d; each is a population of its own."):format(target, count)
   elseif given.aimed then lines[1] = ("Your version goes to the %s: make it one of that kind."):format(target)
   else lines[1] = ("The parent is of the %s, and so is your version unless you say otherwise."):format(target) end
   if notes.donor then

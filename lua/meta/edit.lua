@@ -6,6 +6,8 @@
 local edit = {}
 
 ---@class apsis.edit.Options
+---@field blocks? boolean true: SEARCH/REPLACE blocks were asked for, so a whole file of less than half of what it was is
+--- taken for a part of it (EPART)
 ---@field whole? boolean false: a fence without a path is never taken for the whole of the one file; default true
 ---@field in_part? table<string, boolean> files of which only a part was shown: they are not taken whole (EPART)
 ---@field writable? fun(path: string): boolean whether a file that is not among `files` may be made; default: any may
@@ -25,9 +27,9 @@ local edit = {}
 --- the nearest line. EAMBIGUOUS: SEARCH is in more than one place, two files could be meant, or a file is given
 --- twice. EMALFORMED: a block or fence that is cut off or lacks a part, a unified diff, more than 1,000 edits. EPATH:
 --- a path that is absolute, has "..", or is no file that may be edited. ENOCHANGE: the edits equal the files.
---- EREGION: a change outside a file's EVOLVE-BLOCK regions. EPART: a whole file of which only a part was shown, or a line that only
---- stands for text left out (`# ... rest unchanged ...`) and is not in the file. Messages begin with the line of the
---- answer and the path.
+--- EREGION: a change outside a file's EVOLVE-BLOCK regions. EPART: a whole file of which only a part was shown, one
+--- that is less than half of it where blocks were asked for, or a line that only stands for text left out
+--- (`# ... rest unchanged ...`) and is not in the file. Messages begin with the line of the answer and the path.
 ---
 --- Outside EVOLVE-BLOCK regions a file keeps its own bytes: if an answer differs there only in line ends, trailing
 --- blanks and blank lines at the end of the text, the file's are restored, so that edit.outside(old, new) is nil.

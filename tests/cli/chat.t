@@ -173,7 +173,7 @@ unset CHAT_KEY
 PROVIDER_KEYS= chat_project nokey
 apsis run --iterations 1
 is "run" "$code" 4
-like "message" "$err" "provider.api_key_env: CHAT_KEY is not set; export it"
+like "message" "$err" "provider.api_key_env: CHAT_KEY is not set; export it, or remove the line if the server takes no key"
 apsis setup
 is "setup" "$code" 4
 apsis doctor

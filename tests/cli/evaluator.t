@@ -145,12 +145,16 @@ commit docs
 goes_on
 echo '# not committed: candidates have the committed one' >>evaluate.sh
 goes_on
-like "but there is a word of it" "$err" "uncommitted change"
+like "but there is a word of it" "$err" "1 uncommitted change.s., for instance evaluate.sh"
 git checkout -q evaluate.sh
+echo "Do this instead." >>program.md && mkdir -p prompts && echo '# mine' >>manifest.yaml && echo '-- yet another' >>propose.lua
+goes_on
+unlike "what is read from the disk has effect as it is" "$err" "uncommitted change"
+git checkout -q program.md manifest.yaml propose.lua
 sed -i 's/^provider: .*/provider: {kind: command, run: "echo 77 >value.txt"}/' manifest.yaml
 commit "another provider"
 goes_on
-is "lines" "$(lines)" 6
+is "lines" "$(lines)" 7
 end_item
 
 item "baseline --again: candidates are compared under the new evaluator only"

@@ -92,9 +92,9 @@ end)
 tap.test("a key that is not set or not one line is an error when the client is opened", function()
   local none = { secret = function() return nil end }
   local _, message = chat.open({ base_url = "http://h", api_key_env = "KEY", models = { { name = "a" } } }, none)
-  tap.equal(message, "provider.api_key_env: KEY is not set; export it")
+  tap.equal(message, "provider.api_key_env: KEY is not set; export it, or remove the line if the server takes no key")
   _, message = chat.open({ base_url = "http://h", models = { { name = "a", api_key_env = "MINE" } } }, none)
-  tap.equal(message, "provider.models (a).api_key_env: MINE is not set; export it")
+  tap.equal(message, "provider.models (a).api_key_env: MINE is not set; export it, or remove the line if the server takes no key")
   _, message = chat.open({ base_url = "http://h", api_key_env = "KEY", models = { { name = "a" } } },
     { secret = function() return "abc\r\nX-Evil: 1" end })
   contains(message, "KEY holds a control character")

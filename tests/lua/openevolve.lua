@@ -448,6 +448,16 @@ test("the prompt names the target family with what it is, donor and recipient, i
   matches(seen[60][2].content, "against its parent c%d+")
 end)
 
+test("a new island is one of those that the prompt counts", function()
+  local new = 0
+  for _, list in pairs(prompts({ budget = { iterations = 60 }, world = { measure = function() return { value = 0 } end } })) do
+    local island, count = list[2].content:match "Your version goes to the island (%d+) of (%d+)"
+    equal(tonumber(island) <= tonumber(count), true, island .. " of " .. count)
+    new = math.max(new, tonumber(island))
+  end
+  equal(new > 5, true)
+end)
+
 test("islands without names are named by number, and one island not at all", function()
   local seen = prompts { budget = { iterations = 3 } }
   matches(seen[3][2].content, "Your version goes to the island %d of 5; each is a population of its own")

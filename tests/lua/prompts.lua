@@ -17,7 +17,7 @@ local function source_of(id)
 end
 
 -- The first prompt of each operator, by its name.
-local function prompts_of(answer, moves)
+local function prompts_of(answer, moves, options)
   local seen = {}
   local world = { wants_prompt = true, notes = { "keep it short" }, stage_list = { 1, 2 },
     sources = function(_, record) return { { path = "program.py", text = source_of(record.id) } } end,
@@ -28,7 +28,7 @@ local function prompts_of(answer, moves)
       return { edits = { x = moves[slot.number % #moves + 1] }, learned = slot.number < 3 and "lesson " .. slot.number or nil,
         description = "change " .. slot.number, notes = { move = slot.number % 2 == 0 and "swap" or "shift" } }
     end }
-  local lines = fake.run(SOURCE, { budget = { iterations = 40 }, world = world, thresholds = { [1] = 0.32 }, options = OPTIONS,
+  local lines = fake.run(SOURCE, { budget = { iterations = 40 }, world = world, thresholds = { [1] = 0.32 }, options = options or OPTIONS,
     metric = { name = "radius", direction = "higher", target = 2 }, project = { name = "packing", answer = answer,
       description = "circles in a square", program = "Pack circles.", reads_answers = true, files = { writable = { "program.py" },
         hidden = { "evaluator.py" } } } })
@@ -60,6 +60,10 @@ for _, answer in ipairs { "diff", "rewrite", "either" } do
     end)
   end
 end
+
+tap.test("so is one whose islands have numbers", function()
+  compare("crossover-numbered", prompts_of("diff", { 0.03, -0.02, 0.01 }, { islands = 3, crossover = 0.5 }).crossover)
+end)
 
 tap.test("a text that is cut to a length has no half character", function()
   tap.equal(markdown.one_line("lösung \n zwei", 2), "l")

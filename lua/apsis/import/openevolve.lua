@@ -53,7 +53,7 @@ local function projects_below(dir)
   end
   table.sort(found)
   if #found == 0 then return "" end
-  return "; its projects are one folder down: " .. table.concat(found, ", ", 1, math.min(#found, 8))
+  return "; its projects are one folder down: " .. table.concat(found, ", ")
 end
 
 -- The only file of dir named STEM or STEM.ANY (.py first), or a folder that the user names; path | nil, message.

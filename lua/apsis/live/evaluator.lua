@@ -199,7 +199,7 @@ function evaluator.changed(world, baseline)
     if name then now[key] = digest_of_file(name:sub(1, 1) == "/" and name or world.dir .. "/" .. name) end
     if now[key] ~= digest and (key ~= "files" or now[key]) then
       parts[#parts + 1] = name or key == "files" and changed_files(world, baseline)
-        or ("%s: %s"):format(world.manifest.where(key), key)
+        or ("%s: %s"):format(world.manifest.where(key == "threshold_of" and "verification" or key), key)
     end
   end
   for key in pairs(now) do

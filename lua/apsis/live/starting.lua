@@ -95,16 +95,25 @@ function starting:clear_locks()
   end
 end
 
+-- A function that tells whether a file of the project has effect as it is on the disk, without a commit.
+local function read_from_disk(self)
+  local manifest, own = self.manifest, { ["manifest.yaml"] = true, [".gitignore"] = true }
+  for _, path in ipairs { manifest.program, manifest.strategy.use, (manifest.provider or {}).use or "",
+    table.unpack(manifest.prompt.include) } do own[path] = true end
+  return function(path) return own[path] or path:find "^prompts/" ~= nil end
+end
+
 -- At the start of a baseline or a run: reports which of the user's changes are in effect. Candidates descend from the
 -- baseline's commit; manifest, strategy and provider files are read from disk. baseline: the resumed run's record.
 function starting:note_head(baseline)
   if self.manifest.own_branch then return end -- its candidates start from its own branch
+  local is_read = read_from_disk(self)
   local changed, best, now = {}, self.history and self.history.best, self.repo:commit_info(self.head)
   local applied = best and now and best.tree == now.tree -- candidates start from what HEAD has
   local moved = baseline and not applied and baseline.commit ~= self.head
   for _, change in ipairs(moved and self.repo:changes(baseline.commit, self.head) or {}) do
     local path = self:project_path(change.path)
-    if path and path ~= "manifest.yaml" and path ~= ".gitignore" then changed[#changed + 1] = path end
+    if path and not is_read(path) then changed[#changed + 1] = path end
   end
   if #changed > 0 then
     self:log("warn", ("HEAD has moved since the baseline (%s%s): candidates still start from the baseline's files; "
@@ -113,11 +122,14 @@ function starting:note_head(baseline)
   end
   local paths, count = self.repo:dirty()
   self:need(paths, count)
-  if count == 1 and self:project_path(paths[1]) == "manifest.yaml" then return end -- it is read from disk
-  if count > 0 then
+  local first
+  for _, path in ipairs(paths) do
+    if is_read(self:project_path(path) or "../" .. path) then count = count - 1 else first = first or path end
+  end
+  if count > 0 and first then
     self:log("warn", ("%d uncommitted change(s), for instance %s: candidates start from HEAD as it was at the "
       .. "baseline; "
-      .. "your files are not touched"):format(count, paths[1]))
+      .. "your files are not touched"):format(count, first))
   end
 end
 

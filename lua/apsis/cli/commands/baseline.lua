@@ -38,7 +38,8 @@ local function consequence(self, existing)
   local changed, best = evaluator.changed(self.world, existing), self.engine.history.best
   local tree = self.world.repo:commit_info(self.world.head).tree
   if not changed and (self.manifest.own_branch or tree == existing.tree) then return nil end
-  local lacks = not self.manifest.own_branch and best and best.commit and best.outcome ~= "baseline" and best.tree ~= tree
+  local lacks = not self.manifest.own_branch and best and best.commit and best.outcome ~= "baseline"
+    and best.tree ~= tree
   return ("%s since %s, so the search begins again without the candidates from before%s"):format(
     changed and changed .. " has changed" or "HEAD has other files", existing.id, lacks
     and ("; the best of them, %s (%.10g), is not in HEAD: `apsis apply` before the new baseline takes it along"):format(

@@ -37,7 +37,7 @@ local function model_of(spec, given, secret)
   if name then
     key = secret(name)
     if not key or key == "" then
-      return nil, ("%s: %s is not set; export it"):format(own
+      return nil, ("%s: %s is not set; export it, or remove the line if the server takes no key"):format(own
         and ("provider.models (%s).api_key_env"):format(given.name)
         or "provider.api_key_env", name)
     end

@@ -37,6 +37,8 @@ function provider:estimate(proposal)
   return tokens * k, usd * k
 end
 
+local BLOCKS <const> = "<<<<<<< SEARCH"
+
 local function shows(text, source)
   local shown = editline.trim_end(source.text)
   return ("\n" .. text .. "\n"):find(shown ~= "" and "\n" .. shown .. "\n" or source.path, 1, true) ~= nil
@@ -51,15 +53,15 @@ local function completed(text, sources, form)
       parts[#parts + 1] = ("\n\n%s as it is now:\n\n%s"):format(source.path, edit.fence(source.text, source.path))
     end
   end
-  if not text:find("<<<<<<< SEARCH", 1, true) then parts[#parts + 1] = "\n\n" .. edit.instructions(paths, form) end
+  if not text:find(BLOCKS, 1, true) then parts[#parts + 1] = "\n\n" .. edit.instructions(paths, form) end
   return table.concat(parts)
 end
 
--- The paths that the messages do not show whole: such a file is not taken whole from an answer.
-local function shown_in_part(list, sources)
-  local found, text = {}, messages.text(list)
-  for _, source in ipairs(sources) do found[source.path] = not shows(text, source) or nil end
-  return found
+-- What limits whole files in an answer: whether blocks are asked for, and the paths that messages do not show whole.
+local function limits_of(list, sources)
+  local in_part, text = {}, messages.text(list)
+  for _, source in ipairs(sources) do in_part[source.path] = not shows(text, source) or nil end
+  return { in_part = in_part, blocks = text:find(BLOCKS, 1, true) ~= nil }
 end
 
 -- What is sent: runs/NNNN/NAME.md for people; NAME.json exactly, unless the text has it all. A single user message is
@@ -124,7 +126,7 @@ local function options_of(self, slot, list, model, rng, sending)
 end
 
 -- Asks with list; sends an unusable answer back up to `repairs` times. Returns the answer with its cost.
-local function answer_of(self, slot, list, files, in_part, index)
+local function answer_of(self, slot, list, files, limits, index)
   local k = self.world:wanted(slot)
   local rng = random.stream(self.world.seed, slot.number, "chat", slot.asked, index)
   local answer, account, talk = { tokens = 0, cost = 0 }, {}, table.move(list, 1, #list, 1, {})
@@ -142,7 +144,7 @@ local function answer_of(self, slot, list, files, in_part, index)
       break
     end
     model, answer.model, answer.text = reply.model, reply.model, edit.without_thoughts(reply.text)
-    local edits, problem, code = edit.parse(answer.text, files, { in_part = in_part })
+    local edits, problem, code = edit.parse(answer.text, files, limits)
     account[#account + 1] = exchange_text(title, reply, problem)
     if edits or code == "ENOCHANGE" then
       adopt(answer, reply, edits or {})
@@ -197,13 +199,13 @@ function provider:propose(slot, prompt)
   if self.prompt_bytes > longest then
     return failed_answers(k, prompts.too_long(self.prompt_bytes, longest, self.world:base(slot).id))
   end
-  local bodies, accounts, in_part = {}, {}, shown_in_part(list, sources)
+  local bodies, accounts, limits = {}, {}, limits_of(list, sources)
   for index = 1, k do
     -- of an earlier request
     for _, ending in ipairs { ".md", ".json" } do fs.remove(slot.dir .. "/prompt_" .. index .. ending) end
     bodies[index] = function()
       local answer
-      answer, accounts[index] = answer_of(self, slot, list, files, in_part, index)
+      answer, accounts[index] = answer_of(self, slot, list, files, limits, index)
       return answer
     end
     accounts[index] = ("--- answer %d of %d: given before a restart ---\n"):format(index, k)
