@@ -601,6 +601,12 @@ static void test_lines(void)
     ok(ap_state_lines_open(&lines, in_dir("none"), 0, 1, &err) != 0 && strcmp(err.code, "ENOENT") == 0,
         "no file, no lines");
     ok(ap_state_lines_open(&lines, dir, 0, 1, &err) != 0 && strcmp(err.code, "EISDIR") == 0, "nor of a folder");
+    char unreadable[40];
+    snprintf(unreadable, sizeof unreadable, "/proc/%d/mem", (int)getpid());
+    ok(ap_state_lines_open(&lines, unreadable, 0, 1, &err) == 0 && ap_state_lines_next(&line, &lines, &err) < 0 &&
+            strcmp(err.code, "EIO") == 0,
+        "what cannot be read has its reason");
+    ap_state_lines_close(&lines);
 }
 
 static void test_replace(void)

@@ -51,6 +51,9 @@ test("what a measurement on other machines may cost is the mean of those there, 
   equal((held:refuses({}, { {}, {} })), nil)
   equal({ held:refuses({}, { {}, {}, {} }) }, { "budget: 5 usd left, the next proposals may take 6", true })
   equal(held:room(24), 2)
+  totals.usd, totals.machines, totals.priced = 0.6, 0.6, 3
+  held = budget.new({ usd = 0.3 }, { run_totals = { usd = 0 }, totals = totals }, function() return 0 end)
+  equal({ held:refuses({}, { {}, {} }) }, { "budget: 0.3 usd left, the next proposals may take 0.4", true })
 end)
 
 test("an asking reserves what it needs beside what was taken, nothing else", function()

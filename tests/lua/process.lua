@@ -66,6 +66,17 @@ tap.test("a timeout is one even when the command then exits with 0", function()
   tap.equal({ result.outcome, result.signal_name }, { "timeout", "SIGKILL" })
 end)
 
+tap.test("the shortest timeout is one", function()
+  tap.equal(shell("sleep 30", { timeout_s = 0.001, grace_s = 0.1 }).outcome, "timeout")
+end)
+
+tap.test("the program that keeps commands in ends with 2 where somebody starts it by hand", function()
+  local cage = host.executable:match "^.*/" .. "cage"
+  for _, plan in ipairs { "", "1 2", ("99 "):rep(40), ("-1 "):rep(40) } do
+    tap.equal(process.run({ argv = { cage, plan, "a", "b" }, timeout_s = 20 }).code, 2)
+  end
+end)
+
 tap.test("what fills either stream is read while the command runs", function()
   for name, to in pairs { stdout = "1", stderr = "2" } do
     local result = shell("head -c 300000 /dev/zero >&" .. to, { timeout_s = 60 })

@@ -239,6 +239,11 @@ end
 local three = { { step = 1, confidence = 20 }, { step = 5, confidence = 90 }, { step = 3, confidence = 50 } }
 local on = { enabled = true, k_candidates = 3, complexity = "complex" }
 
+test("one answer is no best of K: the line says nothing of it", function()
+  local line = run({ enabled = true, k_candidates = 1, complexity = "complex" }, three)[2]
+  equal({ line.primary_metric, (line.notes or {}).trajectory, line.proposal.k, line.proposal.trajectory }, { 1 })
+end)
+
 test("the default select takes the best of K, and the line says what became of each", function()
   local lines = run(on, three)
   equal(fake.column(lines, "primary_metric"), { 0, 5, 10 })
