@@ -144,7 +144,7 @@ git commit -qam twins
 apsis baseline --repeats 1
 apsis run --iterations 2 --workers 2 -q
 is "the second is skipped" "$(field 2 outcome): $(field 2 rollback_reason)" \
-    "skipped_duplicate: the same tree as c0001, which is being measured"
+    "skipped_duplicate: the same tree as c0001, which was being measured"
 is "and never measured" "$(tr '\n' ' ' <"$T/measured")" "c0000 c0001 "
 end_item
 

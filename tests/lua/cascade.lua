@@ -202,7 +202,7 @@ test("a tree that another worker is measuring is not measured twice", function()
   equal(verified, 2) -- the baseline and one of the two
   equal(fake.column(lines, "outcome"), { "baseline", "skipped_duplicate", "kept" })
   equal({ lines[2].experiment, lines[2].rollback_reason, lines[2].primary_metric },
-    { 2, "the same tree as c0001, which is being measured", nil })
+    { 2, "the same tree as c0001, which was being measured", nil })
 end)
 
 test("of a group with one tree twice the first is measured", function()

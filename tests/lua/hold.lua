@@ -112,7 +112,7 @@ end)
 test("the same files are not measured while one waits", function()
   local lines = run(hold_of({ true }, nobody), { world = world_of { 1, 1, 1 } })
   equal(lines[2].outcome, "skipped_duplicate")
-  matches(lines[2].rollback_reason, "c0001, which waits for approval")
+  matches(lines[2].rollback_reason, "c0001, which waited for approval")
 end)
 
 test("with nothing else to do the run waits for the answer; one that only takes what is handed in ends", function()

@@ -280,7 +280,7 @@ local function realise(engine, slot, answer)
   local twin = others and twin_in_flight(engine, slot, made.tree)
   if twin then
     return failed("skipped_duplicate", ("the same tree as %s, which %s"):format(twin.id,
-      engine.slots[twin.experiment].held and "waits for approval" or "is being measured"))
+      engine.slots[twin.experiment].held and "waited for approval" or "was being measured"))
   end
   slot.metric_name = engine.metric.name
   slot.candidate = candidates.new(slot)
