@@ -329,12 +329,12 @@ end
 
 -- ---- select: the model's island and cell; novelty; the best of several ----
 
--- The notes from a model's answer, nil without any; false and why they are refused. What it does not name stays as
--- planned, and so does an island that the plan has aimed at.
+-- The notes from a model's answer, nil without any; false and why they are refused (see apsis.families).
 local function placed(run, made, answer)
   local said = answer.notes
   if not said and not run.memory.named then return nil end
-  local notes, refused = families.placed(said or none, run.memory, aimed[made.operator])
+  local is_last = not answer.text or (made.notes or none).again
+  local notes, refused = families.placed(said or none, run.memory, aimed[made.operator], is_last)
   if not notes then return false, refused end
   if said then notes.foreclosed, notes.knowledge = said.foreclosed, said.knowledge end
   return notes

@@ -104,8 +104,9 @@ end
 
 -- { island, said_island, named = { [feature] = value } } from an answer's notes; nil and why it is refused. given: {
 -- islands (their names), about, features }. An island may be left out, and may be said by its number. aimed: the plan
--- has chosen it: what the answer says is only noted, as said_island, be it an island or not.
-function families.placed(answer, given, aimed)
+-- has chosen it: what the answer says is only noted, as said_island, be it an island or not. is_last: nobody asks for
+-- another answer, so one that leaves out a feature is taken all the same, without a place by it.
+function families.placed(answer, given, aimed, is_last)
   local notes, refused, islands, said = {}, {}, given.islands, answer.island
   if #islands > 0 and said ~= nil then
     local island = meant(said, islands) or numbered(said, islands, given.about)
@@ -116,7 +117,9 @@ function families.placed(answer, given, aimed)
     if feature.values then
       local value = answer[feature.name]
       local known = meant(value, feature.values)
-      if known == nil then refused[#refused + 1] = refusal(feature.name, value, feature.values) end
+      if known == nil and not (is_last and value == nil) then
+        refused[#refused + 1] = refusal(feature.name, value, feature.values)
+      end
       notes.named = notes.named or {}
       notes.named[feature.name] = known
     end
