@@ -160,6 +160,8 @@ local function whole_problem(piece, path)
   end
 end
 
+local LONG <const> = 1000 -- bytes of a file that is rather given in part than shortened by half
+
 -- A whole file. Its lines end as the file's own do, and so does the last.
 function Parse:whole(piece)
   local path = piece.path
@@ -172,7 +174,8 @@ function Parse:whole(piece)
     return refuse(piece, path, "you were not shown the whole file, so it cannot be given whole: answer with "
       .. "SEARCH/REPLACE blocks", "EPART")
   end
-  if text and self.options.blocks and 2 * #table.concat(piece.lines, "\n") < #self.files[path] then
+  local before = text and self.options.blocks and #self.files[path] or 0
+  if before >= LONG and 2 * #table.concat(piece.lines, "\n") < before then
     return refuse(piece, path, "as the whole file this would leave out more than half of it: change only some lines, "
       .. "with SEARCH/REPLACE blocks", "EPART")
   end

@@ -6,7 +6,7 @@
 local edit = {}
 
 ---@class apsis.edit.Options
----@field blocks? boolean true: SEARCH/REPLACE blocks were asked for, so a whole file of less than half of what it was is
+---@field blocks? boolean true: SEARCH/REPLACE blocks were asked for, so less than half of a file of 1,000 bytes or more is
 --- taken for a part of it (EPART)
 ---@field whole? boolean false: a fence without a path is never taken for the whole of the one file; default true
 ---@field in_part? table<string, boolean> files of which only a part was shown: they are not taken whole (EPART)

@@ -535,14 +535,15 @@ test("a file that was shown in part is not taken whole, only in blocks", functio
 end)
 
 test("where blocks were asked for, the lines of a fence that are less than half of the file are not the whole of it", function()
-  local files, asked = { ["a.lua"] = ("line of text\n"):rep(10) }, { blocks = true }
+  local files, asked = { ["a.lua"] = ("line of text\n"):rep(100) }, { blocks = true }
   local edits, message, code = edit.parse("I change this:\n```lua\nanother\n```\n", files, asked)
   equal({ edits, code }, { nil, "EPART" })
   matches(message, "more than half of it: change only some lines, with SEARCH/REPLACE blocks")
   equal(select(3, edit.parse("a.lua\n```lua\nanother\n```\n", files, asked)), "EPART")
-  local half = ("line of text\n"):rep(5)
+  local half = ("line of text\n"):rep(50)
   equal(edit.parse("```lua\n" .. half .. "more\n```\n", files, asked), { ["a.lua"] = half .. "more\n" })
   equal(edit.parse("```lua\nanother\n```\n", files), { ["a.lua"] = "another\n" })
+  equal(edit.parse("```lua\nanother\n```\n", { ["a.lua"] = ("line\n"):rep(100) }, asked), { ["a.lua"] = "another\n" })
   equal(edit.parse("b.lua\n```lua\nanother\n```\n", files, asked), { ["b.lua"] = "another\n" })
 end)
 
