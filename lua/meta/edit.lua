@@ -6,8 +6,7 @@
 local edit = {}
 
 ---@class apsis.edit.Options
----@field blocks? boolean true: SEARCH/REPLACE blocks were asked for, so less than half of a file of 1,000 bytes or more is
---- taken for a part of it (EPART)
+---@field blocks? boolean true: only blocks were asked for: half of a file of 1,000 bytes is not its whole (EPART)
 ---@field whole? boolean false: a fence without a path is never taken for the whole of the one file; default true
 ---@field in_part? table<string, boolean> files of which only a part was shown: they are not taken whole (EPART)
 ---@field writable? fun(path: string): boolean whether a file that is not among `files` may be made; default: any may
@@ -71,6 +70,11 @@ function edit.has_regions(text) end
 ---@return string? message
 ---@return integer? line
 function edit.outside(old, new) end
+
+--- Whether a text asks for nothing but SEARCH/REPLACE blocks, in the words of edit.instructions.
+---@param text string
+---@return boolean
+function edit.asks_for_blocks(text) end
 
 --- Instructions for a model: the form of a block, its rules, and the paths it may edit. For the end of a prompt.
 ---@param paths string[]

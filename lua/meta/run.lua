@@ -70,7 +70,8 @@
 ---@field seed integer
 ---@field tie_breaker "changed_loc"|"none"
 ---@field get fun(id: string): apsis.Candidate? also run:get(id)
----@field recent fun(n: integer): apsis.Candidate[] the newest n, newest first; none from before another evaluator or metric measures
+---The newest n, newest first; none from before a baseline of other files, or by another evaluator or metric.
+---@field recent fun(n: integer): apsis.Candidate[]
 ---The experiments that began from a candidate (or its id), in the journal's order, with their outcomes, failures too;
 ---{} if there are none yet. What is in flight is in `pending`.
 ---@field children fun(of: apsis.Candidate|string): apsis.Candidate[] also run:children(id)

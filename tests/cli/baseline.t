@@ -135,7 +135,7 @@ commit "a note"
 apsis run --iterations 1
 line "the warning" "$err" 'HEAD has moved.*NOTES.md.*without the candidates that were found'
 apsis baseline --again
-line "told before" "$out" "HEAD has other files since c0000, .*without the candidates from before; the best of them, c0001 \(8\), is not in HEAD: .apsis apply."
+line "told before" "$out" "HEAD has other files since c0000: .*without the candidates from before; the best of them, c0001 \(8\), is not in HEAD: .apsis apply."
 apsis run -q --iterations 1
 is "from the new baseline" "$(field 4 parents)" '["c0003"]'
 git merge -q --no-edit apsis/tiny
@@ -146,6 +146,25 @@ apsis replay --check
 is "a fold does the same" "$code" 0
 apsis baseline --again
 unlike "what is in HEAD is taken along" "$out" "is not in HEAD"
+end_item
+
+item "what was found before such a baseline may be found again, and is told if HEAD lacks it only"
+PROVIDER='provider: {kind: command, run: sh add.sh}' new_project onward-again
+echo 'echo $(($(cat value.txt) + 1)) >value.txt' >add.sh
+commit onward
+apsis baseline
+apsis baseline --again
+unlike "there is nothing to leave behind" "$out" "from before"
+apsis run -q --iterations 3
+echo a note >NOTES.md && commit "a note"
+apsis apply c0002
+apsis baseline --again --json
+line "as JSON, apart" "$(echo $err)" "without the candidates from before; the best of them, c0004 \\(3\\), is not in HEAD"
+apsis run -q --iterations 2
+is "found again" "$(field 6 outcome) $(field 6 primary_metric) $(field 7 outcome) $(field 7 primary_metric)" "kept 2 kept 3"
+apsis apply && echo more >>NOTES.md && commit "more"
+apsis baseline --again
+unlike "the best is in HEAD, beside a note" "$out" "is not in HEAD"
 end_item
 
 # another_evaluator FACTOR: the project is measured by one that says so many times as much.

@@ -354,11 +354,11 @@ local function take_baseline(self, record, index, value)
   self.newest_baseline = record
   if not value and self.baseline then return end
   if self:begins_anew(record) then self.began = index end -- what is before this line is not compared any more
-  local other, otherwise = is_other(self, record), self:measured_otherwise(record)
-  if otherwise then self.trees, self.tried = self.trees and { [record.tree or ""] = index }, {} end
+  local other = is_other(self, record)
   -- No parents any more: their values do not compare, or they lack what HEAD has since (a branch's is merged in).
-  if other and (otherwise or not self.of_branch) then
-    self.renewed, self.asked, self.asked_count, self.oldest = index, {}, 0, record.experiment
+  if other and (not self.of_branch or self:measured_otherwise(record)) then
+    self.trees, self.tried, self.renewed = self.trees and { [record.tree or ""] = index }, {}, index
+    self.asked, self.asked_count, self.oldest = {}, 0, record.experiment
   end
   if other then self.kept_lines, self.best, self.bar = {}, nil, nil end
   self.gain = nil

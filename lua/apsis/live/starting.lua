@@ -95,12 +95,15 @@ function starting:clear_locks()
   end
 end
 
--- A function that tells whether a file of the project has effect as it is on the disk, without a commit.
+-- A function that tells whether a file of the project has effect as it is on the disk, without a commit: one that only
+-- the loop reads.
 local function read_from_disk(self)
   local manifest, own = self.manifest, { ["manifest.yaml"] = true, [".gitignore"] = true }
   for _, path in ipairs { manifest.program, manifest.strategy.use, (manifest.provider or {}).use or "",
     table.unpack(manifest.prompt.include) } do own[path] = true end
-  return function(path) return own[path] or path:find "^prompts/" ~= nil end
+  return function(path)
+    return (own[path] or path:find "^prompts/") and self.scope:mode(path) ~= "writable"
+  end
 end
 
 -- At the start of a baseline or a run: reports which of the user's changes are in effect. Candidates descend from the

@@ -110,9 +110,9 @@ end
 local TOO_LARGE <const> = "the hypervolume is more than a number holds: let the metrics be printed in larger units, or "
   .. "give metric.pareto a `reference` that is nearer"
 
--- Whether a slot is a baseline that is measured otherwise than the last one: what is before it counts no more.
+-- Whether a slot is a baseline from which the search begins again: what is before it counts no more.
 local function begins_anew(owner, slot)
-  return slot.baseline and owner.history:measured_otherwise { metric = owner.metric.name,
+  return slot.baseline and owner.history:begins_anew { metric = owner.metric.name, tree = slot.change.tree,
     direction = owner.metric.direction, machines = slot.machines, evaluator = slot.evaluator }
 end
 

@@ -33,14 +33,24 @@ local function check_refs(self)
   return true
 end
 
+-- Whether HEAD has what the best changed.
+local function is_in_head(self, existing, best)
+  local repo = self.world.repo
+  for _, change in ipairs(repo:changes(existing.commit, best.commit) or {}) do
+    if repo:read(self.world.head, change.path) ~= repo:read(best.commit, change.path) then return false end
+  end
+  return true
+end
+
 -- What a new baseline leaves behind; nil: nothing, it is of the same files, measured in the same way.
-local function consequence(self, existing)
-  local changed, best = evaluator.changed(self.world, existing), self.engine.history.best
+local function left_behind(self, existing)
+  local history, own = self.engine.history, self.manifest.own_branch
+  local changed, best = evaluator.changed(self.world, existing), history.best
   local tree = self.world.repo:commit_info(self.world.head).tree
-  if not changed and (self.manifest.own_branch or tree == existing.tree) then return nil end
-  local lacks = not self.manifest.own_branch and best and best.commit and best.outcome ~= "baseline"
-    and best.tree ~= tree
-  return ("%s since %s, so the search begins again without the candidates from before%s"):format(
+  if history.totals.iterations == 0 or not changed and (own or tree == existing.tree) then return nil end
+  local lacks = not own and best and best.commit and best.outcome ~= "baseline"
+    and not is_in_head(self, existing, best)
+  return ("%s since %s: with a new baseline the search begins again, without the candidates from before%s"):format(
     changed and changed .. " has changed" or "HEAD has other files", existing.id, lacks
     and ("; the best of them, %s (%.10g), is not in HEAD: `apsis apply` before the new baseline takes it along"):format(
       best.id, best.value) or "")
@@ -49,12 +59,14 @@ end
 -- A new baseline starts the comparison again, so a person is asked; a script or an agent has no terminal, and is told.
 local function is_meant(self, args, existing)
   if not (args.again and existing and existing.value) then return true end
-  local text = consequence(self, existing)
+  local text = left_behind(self, existing)
   if not args.yes and terminal.is_asked() then
     return terminal.confirm((text or "what measures and the files are the same as for " .. existing.id)
       .. ": measure a new baseline?")
   end
-  if text and not args.silent and not args.json then print(show.wrap(text, show.width(), "")) end
+  if text and not args.silent then
+    (args.json and io.stderr or io.stdout):write(show.wrap(text, show.width(), ""), "\n")
+  end
   return true
 end
 

@@ -37,8 +37,6 @@ function provider:estimate(proposal)
   return tokens * k, usd * k
 end
 
-local BLOCKS <const> = "<<<<<<< SEARCH"
-
 local function shows(text, source)
   local shown = editline.trim_end(source.text)
   return ("\n" .. text .. "\n"):find(shown ~= "" and "\n" .. shown .. "\n" or source.path, 1, true) ~= nil
@@ -53,15 +51,15 @@ local function completed(text, sources, form)
       parts[#parts + 1] = ("\n\n%s as it is now:\n\n%s"):format(source.path, edit.fence(source.text, source.path))
     end
   end
-  if not text:find(BLOCKS, 1, true) then parts[#parts + 1] = "\n\n" .. edit.instructions(paths, form) end
+  if not text:find("<<<<<<< SEARCH", 1, true) then parts[#parts + 1] = "\n\n" .. edit.instructions(paths, form) end
   return table.concat(parts)
 end
 
--- What limits whole files in an answer: whether blocks are asked for, and the paths that messages do not show whole.
+-- What limits whole files in an answer: that blocks are asked for, and the paths that the messages do not show whole.
 local function limits_of(list, sources)
   local in_part, text = {}, messages.text(list)
   for _, source in ipairs(sources) do in_part[source.path] = not shows(text, source) or nil end
-  return { in_part = in_part, blocks = text:find(BLOCKS, 1, true) ~= nil }
+  return { in_part = in_part, blocks = edit.asks_for_blocks(text) }
 end
 
 -- What is sent: runs/NNNN/NAME.md for people; NAME.json exactly, unless the text has it all. A single user message is
