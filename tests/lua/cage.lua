@@ -165,6 +165,11 @@ test("a command's usual ioctl calls are not refused, as those that change a file
   equal(run(new(), asks), "4") -- FIONREAD: how much there is to read
 end)
 
+test("a command makes no user namespace, in which it would have capabilities", function()
+  equal(run(new(), "unshare --user true 2> /dev/null && echo made || echo refused"), "refused")
+  equal(run(new(), "unshare --user --fork true 2> /dev/null && echo made || echo refused"), "refused")
+end)
+
 test("what allow names is shown; what it may write follows from the place and from :rw and :ro", function()
   local path = root .. "/elsewhere/script"
   local function after(list, usual, more)

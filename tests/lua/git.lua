@@ -444,6 +444,8 @@ test("merge joins what does not collide and names what does; attributes do not c
   local value, message, code, paths = repo:merge(ours, theirs)
   refused("ECONFLICT", value, message, code)
   equal(paths, { "a", "both" })
+  ours, theirs = fork(repo, { a = false, here = "one\ntwo\nthree\n" }, { a = false, there = "one\ntwo\nthree\n" })
+  equal(({ repo:merge(ours, theirs) })[4], { "a", "here", "there" }) -- one file, moved to two places
 end))
 
 test("descendant_of, and histories that share nothing", inside(function(repo)
