@@ -333,8 +333,7 @@ end
 local function placed(run, made, answer)
   local said = answer.notes
   if not said and not run.memory.named then return nil end
-  local is_last = not answer.text or (made.notes or none).again
-  local notes, refused = families.placed(said or none, run.memory, aimed[made.operator], is_last)
+  local notes, refused = families.placed(said or none, run.memory, aimed[made.operator])
   if not notes then return false, refused end
   if said then notes.foreclosed, notes.knowledge = said.foreclosed, said.knowledge end
   return notes

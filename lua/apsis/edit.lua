@@ -317,12 +317,12 @@ the whole file, from its first line to its last
 local regions = [[
 In a file with EVOLVE-BLOCK-START and EVOLVE-BLOCK-END lines, change only what is between them, not these lines.]]
 
-local ASKED <const> = "Answer with one or more SEARCH/REPLACE blocks." -- and not for whole files
+local WHOLE <const> = "Answer with the whole new text of each file"
 
 local forms = {
-  diff = ASKED .. " Each begins with the path of its file on a line of its own:"
+  diff = "Answer with one or more SEARCH/REPLACE blocks. Each begins with the path of its file on a line of its own:"
     .. "\n\n" .. in_blocks,
-  rewrite = "Answer with the whole new text of each file that you change, in a fence under its path:\n\n" .. as_whole,
+  rewrite = WHOLE .. " that you change, in a fence under its path:\n\n" .. as_whole,
   either = "Answer in one of two forms. To change a few lines, with SEARCH/REPLACE blocks, each under the path of its "
     .. "file:\n\n" .. in_blocks .. "\n\nTo rewrite a file, give its whole text in a fence under its path:\n\n"
     .. as_whole,
@@ -330,8 +330,8 @@ local forms = {
 
 edit.forms = { "diff", "rewrite", "either" }
 
--- Whether a prompt asks for nothing but SEARCH/REPLACE blocks, in the words of edit.instructions.
-function edit.asks_for_blocks(text) return text:find(ASKED, 1, true) ~= nil end
+-- Whether a prompt asks for whole files, in the words of edit.instructions.
+function edit.asks_for_files(text) return text:find(WHOLE, 1, true) ~= nil end
 
 -- How to answer, for a model: as SEARCH/REPLACE blocks (diff, the default), as whole files (rewrite), or either.
 function edit.instructions(paths, form)

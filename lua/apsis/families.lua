@@ -43,7 +43,7 @@ function families.asked(island_names, features)
         table.concat(feature.values, ", "))
     end
   end
-  if #lines > 0 then lines[#lines + 1] = "An answer without them, or with other names, is not used." end
+  if #lines > 0 then lines[#lines + 1] = "An answer with other names is not used." end
   return table.concat(lines, "\n")
 end
 
@@ -95,18 +95,14 @@ local function numbered(word, names, about)
 end
 
 local function refusal(what, name, names)
-  local list = table.concat(names, ", ")
-  if name == nil then
-    return ("the answer does not say its %s, in a line `ASI %s=NAME`; names: %s"):format(what, what, list)
-  end
-  return ("the answer names the %s %q; it must be one of %s"):format(what, tostring(name), list)
+  return ("the answer names the %s %q; it must be one of %s"):format(what, tostring(name), table.concat(names, ", "))
 end
 
 -- { island, said_island, named = { [feature] = value } } from an answer's notes; nil and why it is refused. given: {
 -- islands (their names), about, features }. An island may be left out, and may be said by its number. aimed: the plan
--- has chosen it: what the answer says is only noted, as said_island, be it an island or not. is_last: nobody asks for
--- another answer, so one that leaves out a feature is taken all the same, without a place by it.
-function families.placed(answer, given, aimed, is_last)
+-- has chosen it: what the answer says is only noted, as said_island, be it an island or not. One that leaves out a
+-- feature has no place by it.
+function families.placed(answer, given, aimed)
   local notes, refused, islands, said = {}, {}, given.islands, answer.island
   if #islands > 0 and said ~= nil then
     local island = meant(said, islands) or numbered(said, islands, given.about)
@@ -117,11 +113,11 @@ function families.placed(answer, given, aimed, is_last)
     if feature.values then
       local value = answer[feature.name]
       local known = meant(value, feature.values)
-      if known == nil and not (is_last and value == nil) then
-        refused[#refused + 1] = refusal(feature.name, value, feature.values)
+      if known == nil and value ~= nil then refused[#refused + 1] = refusal(feature.name, value, feature.values) end
+      if known ~= nil then
+        notes.named = notes.named or {}
+        notes.named[feature.name] = known
       end
-      notes.named = notes.named or {}
-      notes.named[feature.name] = known
     end
   end
   if refused[1] then return nil, table.concat(refused, "; ") end

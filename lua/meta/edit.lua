@@ -71,10 +71,10 @@ function edit.has_regions(text) end
 ---@return integer? line
 function edit.outside(old, new) end
 
---- Whether a text asks for nothing but SEARCH/REPLACE blocks, in the words of edit.instructions.
+--- Whether a text asks for whole files, in the words of edit.instructions.
 ---@param text string
 ---@return boolean
-function edit.asks_for_blocks(text) end
+function edit.asks_for_files(text) end
 
 --- Instructions for a model: the form of a block, its rules, and the paths it may edit. For the end of a prompt.
 ---@param paths string[]

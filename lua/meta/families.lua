@@ -27,16 +27,15 @@ function families.has(names, wanted) end
 ---@return string
 function families.asked(island_names, features) end
 
---- { island, said_island, named } from an answer's notes, in small or large letters; nil and why it is refused. The
---- island is optional, a feature with names only where nobody asks for another answer. An island may be said by its number: its own ("greedy: island 0"),
+--- { island, said_island, named } from an answer's notes, in small or large letters; nil and why it is refused. An
+--- answer may leave out its island and features: it has no place by a feature that it leaves out. An island may be said by its number: its own ("greedy: island 0"),
 --- else its place in the list.
 ---@param answer table<string, any>
 ---@param given {islands: string[], about: table<string, string>, features: {name: string, values: string[]?}[]}
 ---@param aimed? boolean the plan has chosen the island: what the answer says is noted as said_island, and never refused
----@param is_last? boolean nobody asks for another answer: one that leaves out a feature has no place by it
 ---@return {island: string?, said_island: string?, named: table<string, string>?}?
 ---@return string? refused
-function families.placed(answer, given, aimed, is_last) end
+function families.placed(answer, given, aimed) end
 
 --- Where the version that is asked for goes and where its parents live, for a model: lines of text. "" with a single
 --- island.

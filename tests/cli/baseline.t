@@ -165,6 +165,26 @@ is "found again" "$(field 6 outcome) $(field 6 primary_metric) $(field 7 outcome
 apsis apply && echo more >>NOTES.md && commit "more"
 apsis baseline --again
 unlike "the best is in HEAD, beside a note" "$out" "is not in HEAD"
+echo 1 >>value.txt && commit "further"
+apsis baseline --again
+unlike "nor if its file has changed further" "$out" "is not in HEAD"
+end_item
+
+item "what waits for approval is left behind, too, and does not keep others from finding it again"
+EXTRA="approval: {ask_above: 0}" PROVIDER='provider: {kind: command, run: sh add.sh}' new_project waiting
+echo 'echo $(($(cat value.txt) + 1)) >value.txt' >add.sh
+commit waiting
+apsis baseline
+apsis run -q --iterations 1
+is "it waits" "$(lines)" 1
+echo a note >NOTES.md && commit "a note"
+apsis baseline --again
+line "told" "$(echo $out)" "HEAD has other files since c0000: .*without the candidates from before"
+git reset -q --hard HEAD~1
+apsis baseline --again
+apsis run -q --iterations 1
+apsis approve c0004
+is "found again" "$(field 4 outcome) $(field 4 primary_metric)" "kept 1"
 end_item
 
 # another_evaluator FACTOR: the project is measured by one that says so many times as much.

@@ -61,6 +61,22 @@ is "refused" "$(field 1 outcome)" skipped_provider_failure
 like "why" "$(field 1 rollback_reason)" "program.py: you were not shown the whole file, so it cannot be given whole"
 end_item
 
+item "a snippet is not the whole program where blocks are asked for; it is where whole files are"
+start_server - <<'END'
+{"content": "I change only the function:\n\n```python\ndef evolved():\n    return 3\n```\n", "default": true}
+END
+python_project snippet
+sed -i 's/use: openevolve/use: hillclimb/' manifest.yaml
+apsis step -q
+like "refused" "$(field 1 outcome) $(field 1 rollback_reason)" "^skipped_provider_failure .*would leave out more than half of it"
+echo "Answer in blocks: <<<<<<< SEARCH, the old lines, =======, the new ones, >>>>>>> REPLACE." >program.md
+apsis step -q
+is "so in the user's own words" "$(field 2 outcome)" skipped_provider_failure
+echo 'prompt: {answer: either}' >>manifest.yaml
+apsis step -q
+is "with either" "$(field 3 outcome) $(field 3 primary_metric)" "kept 3"
+end_item
+
 item "a prompt that is too long with the parent alone is refused, with the key to change"
 MORE='prompt: {max_kb: 40}' python_project long
 apsis step -q

@@ -384,21 +384,14 @@ test("an island that is not named stays as planned; unknown names are refused be
   equal(measured, 1) -- the baseline
 end)
 
-test("an answer that leaves out a name is measured, if it cannot be asked for again or leaves it out again", function()
+test("an answer that leaves out a name is measured, and has no place by that feature", function()
   local asked = 0
-  local function run(text, options)
-    local world = { answers = function()
-      asked = asked + 1
-      return { edits = { x = asked }, text = text, notes = {} }
-    end }
-    return evolve({ budget = { iterations = 1 }, world = world, options = options or named })[2]
-  end
-  local line = run(nil)
-  equal({ asked, line.outcome, line.notes.features.move }, { 1, "kept" })
-  line = run "x"
-  equal({ asked, line.outcome, line.notes.features.move }, { 3, "kept" })
-  local two = { features = { { name = "move", values = { "swap" } }, { name = "store", values = { "heap" } } } }
-  equal(run(nil, two).outcome, "kept")
+  local world = { answers = function()
+    asked = asked + 1
+    return { edits = { x = asked }, text = "x", notes = asked == 2 and { move = "swap" } or {} }
+  end }
+  local lines = evolve { budget = { iterations = 2 }, world = world, options = named }
+  equal({ lines[2].outcome, lines[2].notes.named, lines[3].outcome, lines[3].notes.features.move }, { "kept", nil, "kept", "swap" })
 end)
 
 test("while nothing lands, every third failure in a row turns to the next family", function()
@@ -507,15 +500,15 @@ test("of 500 plans those that draw have the weights' shares; overrides come on t
   end
 end)
 
-test("an answer that leaves out a name is asked for once more, with the reason", function()
+test("an answer with a name that is none is asked for once more, with the reason", function()
   local asked, texts = 0, {}
   local world = { answers = function(_, prompt)
     asked, texts[#texts + 1] = asked + 1, prompt[2].content
-    return { edits = { x = 1 }, text = "x", notes = asked == 2 and { move = "swap" } or {} }
+    return { edits = { x = 1 }, text = "x", notes = { move = asked == 2 and "swap" or "flip" } }
   end }
   local line = evolve({ budget = { iterations = 1 }, world = world, options = named })[2]
   equal({ asked, line.outcome, line.notes.features.move }, { 2, "kept", "swap" })
-  matches(texts[2], "Your last answer was not used: the answer does not say its move")
+  matches(texts[2], 'Your last answer was not used: the answer names the move "flip"')
 end)
 
 -- ---- openevolve ----

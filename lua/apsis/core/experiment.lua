@@ -264,7 +264,8 @@ end
 local function twin_in_flight(engine, slot, tree)
   for _, number in ipairs(engine:in_flight()) do
     local other = engine.slots[number]
-    if other ~= slot and other.candidate and other.candidate.tree == tree then return other.candidate end
+    local counts = other ~= slot and other.candidate and number >= engine.history.oldest
+    if counts and other.candidate.tree == tree then return other.candidate end
   end
 end
 

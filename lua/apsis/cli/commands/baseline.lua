@@ -33,23 +33,14 @@ local function check_refs(self)
   return true
 end
 
--- Whether HEAD has what the best changed.
-local function is_in_head(self, existing, best)
-  local repo = self.world.repo
-  for _, change in ipairs(repo:changes(existing.commit, best.commit) or {}) do
-    if repo:read(self.world.head, change.path) ~= repo:read(best.commit, change.path) then return false end
-  end
-  return true
-end
-
 -- What a new baseline leaves behind; nil: nothing, it is of the same files, measured in the same way.
 local function left_behind(self, existing)
   local history, own = self.engine.history, self.manifest.own_branch
   local changed, best = evaluator.changed(self.world, existing), history.best
   local tree = self.world.repo:commit_info(self.world.head).tree
-  if history.totals.iterations == 0 or not changed and (own or tree == existing.tree) then return nil end
+  if not changed and (own or tree == existing.tree) then return nil end
   local lacks = not own and best and best.commit and best.outcome ~= "baseline"
-    and not is_in_head(self, existing, best)
+    and self.world.repo:merge(self.world.head, best.commit) ~= tree
   return ("%s since %s: with a new baseline the search begins again, without the candidates from before%s"):format(
     changed and changed .. " has changed" or "HEAD has other files", existing.id, lacks
     and ("; the best of them, %s (%.10g), is not in HEAD: `apsis apply` before the new baseline takes it along"):format(

@@ -55,11 +55,11 @@ local function completed(text, sources, form)
   return table.concat(parts)
 end
 
--- What limits whole files in an answer: that blocks are asked for, and the paths that the messages do not show whole.
-local function limits_of(list, sources)
+-- What limits whole files in an answer: that only blocks are asked for, and the paths that messages do not show whole.
+local function limits_of(list, sources, form)
   local in_part, text = {}, messages.text(list)
   for _, source in ipairs(sources) do in_part[source.path] = not shows(text, source) or nil end
-  return { in_part = in_part, blocks = edit.asks_for_blocks(text) }
+  return { in_part = in_part, blocks = form == "diff" and not edit.asks_for_files(text) }
 end
 
 -- What is sent: runs/NNNN/NAME.md for people; NAME.json exactly, unless the text has it all. A single user message is
@@ -188,8 +188,8 @@ function provider:propose(slot, prompt)
   local k = self.world:wanted(slot)
   local sources, files = self.world:sources(self.world:base(slot)), {}
   for _, source in ipairs(sources) do files[source.path] = source.text end
-  local list, wrong = messages.list(type(prompt) == "string" and completed(prompt, sources,
-    slot.proposal.answer or self.world.manifest.prompt.answer) or prompt)
+  local form = slot.proposal.answer or self.world.manifest.prompt.answer
+  local list, wrong = messages.list(type(prompt) == "string" and completed(prompt, sources, form) or prompt)
   if not list then return failed_answers(k, wrong) end
   self.prompt_bytes = messages.bytes(list)
   record(self, slot, "prompt", list)
@@ -197,7 +197,7 @@ function provider:propose(slot, prompt)
   if self.prompt_bytes > longest then
     return failed_answers(k, prompts.too_long(self.prompt_bytes, longest, self.world:base(slot).id))
   end
-  local bodies, accounts, limits = {}, {}, limits_of(list, sources)
+  local bodies, accounts, limits = {}, {}, limits_of(list, sources, form)
   for index = 1, k do
     -- of an earlier request
     for _, ending in ipairs { ".md", ".json" } do fs.remove(slot.dir .. "/prompt_" .. index .. ending) end
