@@ -112,7 +112,7 @@ function families.placed(answer, given, aimed)
   for _, feature in ipairs(given.features) do
     if feature.values then
       local value = answer[feature.name]
-      local known = meant(value, feature.values)
+      local known = value ~= nil and meant(value, feature.values) or nil
       if known == nil and value ~= nil then refused[#refused + 1] = refusal(feature.name, value, feature.values) end
       if known ~= nil then
         notes.named = notes.named or {}

@@ -135,7 +135,7 @@ commit "a note"
 apsis run --iterations 1
 line "the warning" "$err" 'HEAD has moved.*NOTES.md.*without the candidates that were found'
 apsis baseline --again
-line "told before" "$out" "HEAD has other files since c0000: .*without the candidates from before; the best of them, c0001 \(8\), is not in HEAD: .apsis apply."
+line "told before" "$out" "HEAD has other files since c0000: .*without the candidates from before; the best of them is c0001 \(8\), which is not in HEAD: .apsis apply."
 apsis run -q --iterations 1
 is "from the new baseline" "$(field 4 parents)" '["c0003"]'
 git merge -q --no-edit apsis/tiny
@@ -159,7 +159,7 @@ apsis run -q --iterations 3
 echo a note >NOTES.md && commit "a note"
 apsis apply c0002
 apsis baseline --again --json
-line "as JSON, apart" "$(echo $err)" "without the candidates from before; the best of them, c0004 \\(3\\), is not in HEAD"
+line "as JSON, apart" "$(echo $err)" "without the candidates from before; the best of them is c0004 \\(3\\): .apsis apply --dry-run. tells"
 apsis run -q --iterations 2
 is "found again" "$(field 6 outcome) $(field 6 primary_metric) $(field 7 outcome) $(field 7 primary_metric)" "kept 2 kept 3"
 apsis apply && echo more >>NOTES.md && commit "more"
@@ -185,6 +185,22 @@ apsis baseline --again
 apsis run -q --iterations 1
 apsis approve c0004
 is "found again" "$(field 4 outcome) $(field 4 primary_metric)" "kept 1"
+end_item
+
+item "so it is with one of the same files, from which the comparison begins again"
+EXTRA="approval: {ask_above: 0}" PROVIDER='provider: {kind: command, run: sh add.sh}' new_project same-waiting
+echo 'echo $(($(cat value.txt) + 1)) >value.txt' >add.sh
+commit waiting
+apsis baseline
+apsis run -q --iterations 1
+apsis baseline --again
+apsis run -q --iterations 1
+apsis approve c0001
+is "not compared any more" "$(field 1 outcome) $(field 1 primary_metric)" "skipped_not_selected null"
+apsis approve c0003
+is "found again" "$(field 3 outcome) $(field 3 primary_metric)" "kept 1"
+apsis replay --check
+is "a fold does the same" "$code" 0
 end_item
 
 # another_evaluator FACTOR: the project is measured by one that says so many times as much.

@@ -62,9 +62,7 @@ function Budget:used_up()
     local kind = limited[index]
     local limit, taken, short = self.limits[kind], self:spent(kind), 0
     if estimated[kind] then short = slack(limit) else taken = taken + (self.reserved[kind] or 0) end
-    if taken >= limit - short then
-      return self:used_up_text(kind)
-    end
+    if taken >= limit - short then return self:used_up_text(kind) end
   end
 end
 

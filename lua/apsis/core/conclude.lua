@@ -89,7 +89,9 @@ function conclude.answered(engine, slot)
   slot.began = engine:steady() - (slot.held.since - slot.held.started) -- waiting is no work
   local overtaken, old = outcome == "kept" and hold.overtaken(engine.history, slot.held), slot.held.line
   if overtaken then outcome, reason = "skipped_not_selected", overtaken end
-  if slot.number < engine.history.oldest then old.primary_metric, old.secondary_metrics, old.samples = nil, nil, nil end
+  if overtaken or slot.number < engine.history.oldest then
+    old.primary_metric, old.secondary_metrics, old.samples = nil, nil, nil
+  end
   if outcome == "kept" and hold.passed_by(engine, slot) then conclude_one(engine, slot)
   else
     engine:phase(slot, "LOG", outcome, reason)

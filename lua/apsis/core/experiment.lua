@@ -264,8 +264,10 @@ end
 local function twin_in_flight(engine, slot, tree)
   for _, number in ipairs(engine:in_flight()) do
     local other = engine.slots[number]
-    local counts = other ~= slot and other.candidate and number >= engine.history.oldest
-    if counts and other.candidate.tree == tree then return other.candidate end
+    local since = other.held and other.held.count or other.seen or 0 -- lines in the journal then
+    if other ~= slot and other.candidate and other.candidate.tree == tree and since >= engine.history.began then
+      return other.candidate
+    end
   end
 end
 

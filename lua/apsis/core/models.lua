@@ -17,9 +17,7 @@ local FLOOR = 1e-12 -- of the scale, if most gains are 0
 -- new(list of {name, weight}, choice, metric). metric: direction's, of the run.
 function models.new(list, choice, metric)
   local names, weights = {}, {}
-  for index, model in ipairs(list or {}) do
-    names[index], weights[index] = model.name, model.weight or 1
-  end
+  for index, model in ipairs(list or {}) do names[index], weights[index] = model.name, model.weight or 1 end
   local given = { names = names, weights = weights, choice = choice }
   return setmetatable({ names = names, metric = metric, learns = choice == "ucb" and #names > 1, low = {}, high = {},
     given = given, arms = #names > 0 and bandit.new(given) or nil }, Models)

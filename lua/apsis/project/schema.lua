@@ -203,8 +203,8 @@ local fields = {
     default = "program.md" }) },
   { "prompt", map("what a provider is asked with", {
     { "answer", node("enum", "how a chat model is asked to answer: with SEARCH/REPLACE blocks, with whole files, or "
-      .. "with either. All are taken, but with diff not less than half of a file of 1,000 bytes or more as its whole. "
-      .. "A program from scratch is asked for as whole files", { allowed = edit.forms, default = "diff" }) },
+      .. "with either. All are taken; but with diff, less than half of a file of 1,000 bytes or more is not. A program "
+      .. "from scratch is asked for as whole files", { allowed = edit.forms, default = "diff" }) },
     { "include", node("list", "files of the project that are shown with program.md, hidden ones too", {
       items = "paths", item = node("path", "a path inside the project"), fill = true }) },
     { "max_kb", node("number", "the longest prompt: where it does not fit, other programs are left out, then history; "

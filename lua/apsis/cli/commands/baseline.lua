@@ -33,18 +33,24 @@ local function check_refs(self)
   return true
 end
 
+-- Whether HEAD lacks the best of the candidates, and how to take it along: a text, or "".
+local function best_behind(self, best, tree)
+  if self.manifest.own_branch or not (best and best.commit) or best.outcome == "baseline" then return "" end
+  local merged = self.world.repo:merge(self.world.head, best.commit)
+  if merged == tree then return "" end
+  return ("; the best of them is %s (%.10g)%s"):format(best.id, best.value, merged
+    and ", which is not in HEAD: `apsis apply` before the new baseline takes it along"
+    or ": `apsis apply --dry-run` tells whether HEAD has it")
+end
+
 -- What a new baseline leaves behind; nil: nothing, it is of the same files, measured in the same way.
 local function left_behind(self, existing)
-  local history, own = self.engine.history, self.manifest.own_branch
-  local changed, best = evaluator.changed(self.world, existing), history.best
+  local changed = evaluator.changed(self.world, existing)
   local tree = self.world.repo:commit_info(self.world.head).tree
-  if not changed and (own or tree == existing.tree) then return nil end
-  local lacks = not own and best and best.commit and best.outcome ~= "baseline"
-    and self.world.repo:merge(self.world.head, best.commit) ~= tree
+  if not changed and (self.manifest.own_branch or tree == existing.tree) then return nil end
   return ("%s since %s: with a new baseline the search begins again, without the candidates from before%s"):format(
-    changed and changed .. " has changed" or "HEAD has other files", existing.id, lacks
-    and ("; the best of them, %s (%.10g), is not in HEAD: `apsis apply` before the new baseline takes it along"):format(
-      best.id, best.value) or "")
+    changed and changed .. " has changed" or "HEAD has other files", existing.id,
+    best_behind(self, self.engine.history.best, tree))
 end
 
 -- A new baseline starts the comparison again, so a person is asked; a script or an agent has no terminal, and is told.
