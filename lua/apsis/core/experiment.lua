@@ -262,12 +262,11 @@ end
 
 -- A candidate of the same tree that another slot is measuring, or has measured and not decided.
 local function twin_in_flight(engine, slot, tree)
+  local history = engine.history
   for _, number in ipairs(engine:in_flight()) do
     local other = engine.slots[number]
-    local since = other.held and other.held.count or other.seen or 0 -- lines in the journal then
-    if other ~= slot and other.candidate and other.candidate.tree == tree and since >= engine.history.began then
-      return other.candidate
-    end
+    local counts = number >= history.oldest and (not other.held or other.held.count >= history.began)
+    if counts and other ~= slot and other.candidate and other.candidate.tree == tree then return other.candidate end
   end
 end
 

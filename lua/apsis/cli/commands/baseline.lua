@@ -33,14 +33,12 @@ local function check_refs(self)
   return true
 end
 
--- Whether HEAD lacks the best of the candidates, and how to take it along: a text, or "".
+-- The best of the candidates, if HEAD lacks it: a text, or "".
 local function best_behind(self, best, tree)
   if self.manifest.own_branch or not (best and best.commit) or best.outcome == "baseline" then return "" end
-  local merged = self.world.repo:merge(self.world.head, best.commit)
-  if merged == tree then return "" end
-  return ("; the best of them is %s (%.10g)%s"):format(best.id, best.value, merged
-    and ", which is not in HEAD: `apsis apply` before the new baseline takes it along"
-    or ": `apsis apply --dry-run` tells whether HEAD has it")
+  if self.world.repo:merge(self.world.head, best.commit) == tree then return "" end
+  return ("; the best of them is %s (%.10g): `apsis apply --dry-run` shows what HEAD would take along"):format(best.id,
+    best.value)
 end
 
 -- What a new baseline leaves behind; nil: nothing, it is of the same files, measured in the same way.

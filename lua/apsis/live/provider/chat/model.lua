@@ -59,8 +59,8 @@ end
 local function limits_of(list, sources, form)
   local in_part, text = {}, messages.text(list)
   for _, source in ipairs(sources) do in_part[source.path] = not shows(text, source) or nil end
-  local shown = text:find("<<<<<<< SEARCH", 1, true) ~= nil
-  return { in_part = in_part, blocks = form == "diff" and shown and not edit.asks_for_files(text) }
+  local shown = text:find "<<<<<+ SEARCH" or text:find("SEARCH/REPLACE", 1, true)
+  return { in_part = in_part, blocks = form == "diff" and shown ~= nil and not edit.asks_for_files(text) }
 end
 
 -- What is sent: runs/NNNN/NAME.md for people; NAME.json exactly, unless the text has it all. A single user message is
