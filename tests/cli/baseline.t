@@ -135,7 +135,7 @@ commit "a note"
 apsis run --iterations 1
 line "the warning" "$err" 'HEAD has moved.*NOTES.md.*without the candidates that were found'
 apsis baseline --again
-line "told before" "$out" "HEAD has other files since c0000: .*without the candidates from before; the best of them is c0001 \(8\): .apsis apply --dry-run."
+line "told before" "$out" "HEAD has other files since c0000: .*without the candidates from before; the best of them is c0001 \(8\): .apsis apply c0001 --dry-run."
 apsis run -q --iterations 1
 is "from the new baseline" "$(field 4 parents)" '["c0003"]'
 git merge -q --no-edit apsis/tiny
@@ -159,7 +159,7 @@ apsis run -q --iterations 3
 echo a note >NOTES.md && commit "a note"
 apsis apply c0002
 apsis baseline --again --json
-line "as JSON, apart" "$(echo $err)" "without the candidates from before; the best of them is c0004 \\(3\\): .apsis apply --dry-run. shows"
+line "as JSON, apart" "$(echo $err)" "without the candidates from before; the best of them is c0004 \\(3\\): .apsis apply c0004 --dry-run. shows"
 apsis run -q --iterations 2
 is "found again" "$(field 6 outcome) $(field 6 primary_metric) $(field 7 outcome) $(field 7 primary_metric)" "kept 2 kept 3"
 apsis apply && echo more >>NOTES.md && commit "more"

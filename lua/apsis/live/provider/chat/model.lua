@@ -59,7 +59,7 @@ end
 local function limits_of(list, sources, form)
   local in_part, text = {}, messages.text(list)
   for _, source in ipairs(sources) do in_part[source.path] = not shows(text, source) or nil end
-  local shown = text:find "<<<<<+ SEARCH" or text:find("SEARCH/REPLACE", 1, true)
+  local shown = text:find "<<<<<+ SEARCH"
   return { in_part = in_part, blocks = form == "diff" and shown ~= nil and not edit.asks_for_files(text) }
 end
 
