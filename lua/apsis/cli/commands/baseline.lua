@@ -37,8 +37,8 @@ end
 local function best_behind(self, best, tree)
   if self.manifest.own_branch or not (best and best.commit) or best.outcome == "baseline" then return "" end
   if self.world.repo:merge(self.world.head, best.commit) == tree then return "" end
-  return ("; the best of them is %s (%.10g): `apsis apply %s --dry-run` shows what HEAD would take along"):format(best.id,
-    best.value, best.id)
+  return ("; the best of them is %s (%.10g): `apsis apply %s --dry-run` shows what HEAD would take along"):format(
+    best.id, best.value, best.id)
 end
 
 -- What a new baseline leaves behind; nil: nothing, it is of the same files, measured in the same way.
