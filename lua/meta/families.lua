@@ -28,7 +28,8 @@ function families.has(names, wanted) end
 function families.asked(island_names, features) end
 
 --- { island, said_island, named } from an answer's notes, in small or large letters; nil and why it is refused. An
---- answer may leave out its island and features: it has no place by a feature that it leaves out. An island may be said by its number: its own ("greedy: island 0"),
+--- answer may leave out its island and features: it has no place by a feature that it leaves out. An island may be
+--- said by its number: its own ("greedy: island 0"),
 --- else its place in the list.
 ---@param answer table<string, any>
 ---@param given {islands: string[], about: table<string, string>, features: {name: string, values: string[]?}[]}

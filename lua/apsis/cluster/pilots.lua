@@ -18,7 +18,7 @@ Pilots.__index = function(self, key) return Pilots[key] or self.queue[key] end -
 
 -- new(evaluations, its queue). mine: the pilots by name, { since when an answer must have it, serves, why it was not
 -- sent }. lost: answers in a row that show lost ones. due: when the next may be sent. why: jobs are given up.
--- unmanned: whether no pilot of an earlier process was left; then the jobs of that process wait anew.
+-- unmanned: no pilot of an earlier process is left, so the jobs of that process begin their wait again.
 function pilots.new(owner, queue)
   return setmetatable({ owner = owner, queue = queue, mine = {}, answer = false, lost = 0, due = 0, why = false },
     Pilots)

@@ -110,9 +110,9 @@ local function first_in_flight(world)
   return first
 end
 
--- false: `git gc` is running.
+-- Packs, if the repository can be read: else the next call does. false: `git gc` is running.
 local function pack(world, deletions)
-  local info, done = world.repo:info(), true -- without it, the next time does
+  local info, done = world.repo:info(), true
   if info then done = anchors.prune(info.gitdir, deletions or "") end
   world.repo:renew()
   return done
