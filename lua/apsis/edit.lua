@@ -335,8 +335,8 @@ function edit.asks_for_files(text) return text:find(WHOLE, 1, true) ~= nil end
 
 -- How to answer, for a model: as SEARCH/REPLACE blocks (diff, the default), as whole files (rewrite), or either.
 function edit.instructions(paths, form)
-  local path = (paths[1] or "path/of/the/file"):gsub("%%", "%%%%")
-  local how = forms[form or "diff"]:gsub("%%s", path)
+  local path = paths[1] or "path/of/the/file"
+  local how = forms[form or "diff"]:format(path, path) -- twice in "either"
   return ("%s\n- %s\n\nNothing else is applied. You may edit: %s.\n"):format(how, regions, names(paths))
 end
 

@@ -29,16 +29,20 @@ function prompt.metric(run)
   return text
 end
 
+local modes = { "writable", "read_only", "generated", "hidden" }
+local mode_words = { writable = "you may change", read_only = "read only",
+  generated = "generated; changes to them are not committed",
+  hidden = "off limits: not in your workspace; do not recreate or guess them" }
+local unseen = "off limits: not shown; do not write them or guess what is in them"
+
 function prompt.files(project)
   local lines = {}
-  local chat = project.reads_answers -- it has no workspace and sees only the prompt
-  local words = { writable = "you may change", read_only = "read only",
-    generated = "generated; changes to them are not committed",
-    hidden = chat and "off limits: not shown; do not write them or guess what is in them"
-      or "off limits: not in your workspace; do not recreate or guess them" }
-  for _, mode in ipairs { "writable", "read_only", "generated", "hidden" } do
+  for _, mode in ipairs(modes) do
     local list = project.files[mode]
-    if list and #list > 0 then lines[#lines + 1] = ("%s:\n%s"):format(words[mode], bullet(list, 50)) end
+    if list and #list > 0 then
+      local words = mode == "hidden" and project.reads_answers and unseen or mode_words[mode] -- it sees only the prompt
+      lines[#lines + 1] = ("%s:\n%s"):format(words, bullet(list, 50))
+    end
   end
   lines[#lines + 1] = "Any other path is read only."
   return table.concat(lines, "\n\n")
@@ -48,10 +52,10 @@ end
 local function remembered_by(write)
   local known = setmetatable({}, { __mode = "k" })
   return function(run, record)
-    local entry = known[record]
-    if entry and entry.value == record.value then return entry.text end
+    local entry, value = known[record], record.primary_metric
+    if entry and entry.value == value then return entry.text end
     local text = write(run, record)
-    known[record] = { value = record.value, text = text }
+    known[record] = { value = value, text = text }
     return text
   end
 end
@@ -89,7 +93,9 @@ local function against_parent(run, record)
   return delta and (" (%s against its parent %s)"):format(direction.delta_text(delta), parent) or ""
 end
 
+-- nil if nobody answered: why, say a missing login, helps no model.
 local outcome_line = remembered_by(function(run, record)
+  if record.outcome == "skipped_provider_failure" and (record.tokens or 0) == 0 then return nil end
   local change = record.description or record.hypothesis or (record.proposal or {}).title or record.operator or ""
   if change == record.outcome then change = "" end
   local text = ("%s %s%s%s"):format(record.id or "experiment " .. record.experiment, outcome_of(record),
@@ -103,13 +109,10 @@ local outcome_line = remembered_by(function(run, record)
   return text
 end)
 
--- The newest outcomes with their reasons, newest first. Why nobody answered, say a missing login, helps no model.
+-- The newest outcomes with their reasons, newest first.
 function prompt.recent(run, count)
   local lines = {}
-  for _, record in ipairs(run.recent(count or 10)) do
-    local unanswered = record.outcome == "skipped_provider_failure" and (record.tokens or 0) == 0
-    if not unanswered then lines[#lines + 1] = outcome_line(run, record) end
-  end
+  for _, record in ipairs(run.recent(count or 10)) do lines[#lines + 1] = outcome_line(run, record) end
   return bullet(lines)
 end
 
@@ -214,10 +217,10 @@ end
 
 -- Other candidates to learn from: facts and sources of each; for a provider that has the files, what they changed.
 function prompt.programs(run, ids)
-  local parts = {}
+  local parts, get, reads_answers = {}, run.get, run.project.reads_answers
   for index, id in ipairs(ids or {}) do
-    local record = run.get(id)
-    local sources = run.project.reads_answers and prompt.sources(record) or ""
+    local record = get(id)
+    local sources = reads_answers and prompt.sources(record) or ""
     if sources == "" or #sources > LONGEST_EXAMPLE then sources = change_of(record) end
     parts[index] = ("### %s, %s\n\n%s"):format(id, prompt.facts(run, record), sources)
   end
@@ -260,11 +263,12 @@ end
 -- the parent is never cut.
 function prompt.fitted(run, proposal, fields, write)
   local longest = (run.project.prompt_kb or prompt.MAX_KB) * 1024
-  local shorter = next_shorter(run, proposal, fields)
+  local shorter
   while true do
     local made, bytes = write(fields), 0
     for _, part in ipairs(type(made) == "table" and made or { { content = made } }) do bytes = bytes + #part.content end
     if bytes <= longest then return made end
+    shorter = shorter or next_shorter(run, proposal, fields)
     if not shorter() then error(prompt.too_long(bytes, longest, fields.parent), 0) end
   end
 end
@@ -288,11 +292,11 @@ prompt.field_names = { "project", "experiment", "operator", "description", "inst
 function prompt.fields(run, proposal, form)
   local project, parent = run.project, run.get(proposal.parents[1])
   local reads_answers = project.reads_answers -- else the provider has the files and edits them itself
-  local paths = project.files.writable or {}
+  local paths, metric = project.files.writable or {}, run.metric
   return other_fields(run, {
     project = project.name, experiment = tostring(run.experiment), operator = proposal.operator,
     description = project.description or "", instructions = project.program or "", metric = prompt.metric(run),
-    metric_name = run.metric.name, direction = run.metric:words(), files = prompt.files(project),
+    metric_name = metric.name, direction = metric:words(), files = prompt.files(project),
     directions = bullet(run.directions), budget = prompt.budget(run), recent = prompt.recent(run), parent = parent.id,
     parent_facts = prompt.facts(run, parent), parent_artifacts = prompt.artifacts(parent),
     parent_files = reads_answers and prompt.sources(parent) or "",

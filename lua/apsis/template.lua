@@ -9,68 +9,57 @@ local function line_of(text, position)
   return count + 1
 end
 
--- The parts of a template: texts, { field = name } and { section = name, parts... }.
+-- The parts of a template, in order, one up to each mark: { text =, and a field's or section's name =, at =; last = the
+-- index of the section's last part }.
 local function parse(text, where)
-  local root = {}
-  local stack, position = { root }, 1
+  local parts, open, position = {}, {}, 1
   while true do
-    local top = stack[#stack]
     local from, to, kind, name = text:find("{{([#/]?)([%w_]+)}}", position)
+    local part = { text = text:sub(position, (from or 0) - 1) }
+    parts[#parts + 1] = part
     if not from then break end
-    if from > position then top[#top + 1] = text:sub(position, from - 1) end
     position = to + 1
-    if kind == "" then
-      top[#top + 1] = { field = name, at = from }
+    if kind ~= "" and text:sub(position, position) == "\n" and (from == 1 or text:sub(from - 1, from - 1) == "\n") then
+      position = position + 1
+    end
+    if kind ~= "/" then
+      part.name, part.at = name, from
+      if kind == "#" then open[#open + 1] = part end
+    elseif #open == 0 or open[#open].name ~= name then
+      return nil, ("%s:%d: {{/%s}} closes nothing that is open"):format(where, line_of(text, from), name)
     else
-      if text:sub(position, position) == "\n" and (from == 1 or text:sub(from - 1, from - 1) == "\n") then
-        position = position + 1
-      end
-      if kind == "#" then
-        local section = { section = name, at = from }
-        top[#top + 1], stack[#stack + 1] = section, section
-      elseif top.section ~= name then
-        return nil, ("%s:%d: {{/%s}} closes nothing that is open"):format(where, line_of(text, from), name)
-      else
-        stack[#stack] = nil
-      end
+      table.remove(open).last = #parts
     end
   end
-  local open = stack[#stack]
-  if open.section then
-    return nil, ("%s:%d: {{#%s}} is never closed"):format(where, line_of(text, open.at), open.section)
-  end
-  root[#root + 1] = text:sub(position)
-  return root
+  local section = open[#open]
+  if not section then return parts end
+  return nil, ("%s:%d: {{#%s}} is never closed"):format(where, line_of(text, section.at), section.name)
 end
 
-local function fill(parts, fields, out)
-  for index = 1, #parts do
+-- The text; nil and the part whose field is not there.
+local function fill(parts, fields)
+  local out, index = {}, 1
+  while index <= #parts do
     local part = parts[index]
-    if type(part) == "string" then
-      out[#out + 1] = part
-    else
-      local name = part.field or part.section
+    local name, last = part.name, part.last
+    if part.text ~= "" then out[#out + 1] = part.text end
+    if name then
       local value = fields[name]
-      if value == nil then return part, name end
-      if part.field then
-        out[#out + 1] = value
-      elseif value ~= "" then
-        local wrong, missing = fill(part, fields, out)
-        if wrong then return wrong, missing end
-      end
+      if not value then return nil, part end
+      if not last then out[#out + 1] = value
+      elseif value == "" then index = last end
     end
+    index = index + 1
   end
+  return table.concat(out)
 end
 
--- Adds the fields that the parts name to found, each with the line of its first occurrence.
-local function collect(parts, text, found)
-  for index = 1, #parts do
-    local part = parts[index]
-    if type(part) ~= "string" then
-      local name = part.field or part.section
-      found[name] = found[name] or line_of(text, part.at)
-      if part.section then collect(part, text, found) end
-    end
+-- The fields that the parts name, each with the line of its first occurrence.
+local function collect(parts, text)
+  local found = {}
+  for _, part in ipairs(parts) do
+    local name = part.name
+    if name then found[name] = found[name] or line_of(text, part.at) end
   end
   return found
 end
@@ -86,7 +75,7 @@ function template.check(text, names, where)
   where = where or "template"
   local parts, message = parse(text, where)
   if not parts then return nil, message end
-  local found, allowed, first = collect(parts, text, {}), {}, nil
+  local found, allowed, first = collect(parts, text), {}, nil
   for _, name in ipairs(names or {}) do allowed[name] = true end
   for name, line in pairs(found) do
     if names and not allowed[name] and (not first or line < found[first] or line == found[first] and name < first) then
@@ -110,10 +99,9 @@ function template.render(text, fields, where)
     if not made then return nil, message end
     parts, parsed[text] = made, made
   end
-  local out = {}
-  local wrong, name = fill(parts, fields, out)
-  if not wrong then return table.concat(out) end
-  return nil, unknown(where, line_of(text, wrong.at), name, suggest.names(fields))
+  local filled, part = fill(parts, fields)
+  if filled then return filled end
+  return nil, unknown(where, line_of(text, part.at), part.name, suggest.names(fields))
 end
 
 return template

@@ -142,9 +142,8 @@ end
 
 -- The index of a candidate's line, by its id; nil if there is none.
 local function line_of(self, id)
-  if type(id) ~= "string" or id:byte() ~= 99 then return nil end -- a "c"
-  local number = math.tointeger(tonumber(id:sub(2)))
-  return number and lines.id(number) == id and self:line_of(number) or nil
+  local number = type(id) == "string" and lines.number(id) or nil
+  return number and self:line_of(number)
 end
 
 -- Lines that follow their experiments' order need no map from one to the other.

@@ -8,10 +8,10 @@ end
 
 -- A list, of at most `limit` lines and one that counts the rest.
 function markdown.bullet(list, limit)
-  local lines = {}
-  for index = 1, math.min(#list, limit or #list) do lines[index] = "- " .. list[index] end
-  if limit and #list > limit then lines[#lines + 1] = ("- and %d more"):format(#list - limit) end
-  return table.concat(lines, "\n")
+  if #list == 0 then return "" end
+  local shown = math.min(#list, limit or #list)
+  local text = "- " .. table.concat(list, "\n- ", 1, shown)
+  return shown < #list and ("%s\n- and %d more"):format(text, #list - shown) or text
 end
 
 local function head(text, longest)
