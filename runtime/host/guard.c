@@ -69,8 +69,7 @@ static void tick(int signal_number)
     if (guard.ticks >= 2 * guard.limit_ticks + TICKS_PER_SECOND) {
         static const char message[] = "apsis: a strategy's hook is inside a C function that does not return; stopping. "
                                       "Everything journalled is safe: run again to resume.\n";
-        if (write(STDERR_FILENO, message, sizeof message - 1) < 0)
-            _exit(2);
+        (void)!write(STDERR_FILENO, message, sizeof message - 1);
         _exit(2);
     }
 }

@@ -423,6 +423,15 @@ test("a clock that is set back while an experiment runs changes no duration", fu
   equal({ record.seconds, record.timestamp }, { 3, "1969-12-31T00:16:42Z" })
 end)
 
+test("the world hears of each phase, the baseline's too", function()
+  local heard = {}
+  one("accept = function() return false end", { world = { phase = function(_, slot, outcome)
+    table.insert(heard, ("%d %s %s"):format(slot.number, slot.phase, outcome or "-"))
+  end } })
+  equal(heard, { "0 VERIFY -", "0 LOG -", "1 PLAN -", "1 APPLY_CHANGE -", "1 COMMIT -", "1 VERIFY -", "1 DECIDE -",
+    "1 LOG reverted_rejected" })
+end)
+
 test("numbers begin where they may, and what is measured of a baseline is its line", function()
   local engine = fake.engine("return {}", { budget = { iterations = 2 }, world = { stage_list = { 1, 2 }, measure = function(x, request)
     return { value = x + request.stage, metrics = { first = request.first and 1 or 0 } }
