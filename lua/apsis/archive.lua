@@ -74,14 +74,16 @@ end
 local SMALLEST, LARGEST, SHARE = 10, 100, 50 -- elites; experiments for each
 
 local function elites_for(run)
-  local most = math.huge
+  local most, budget = math.huge, run.budget
   for _, which in ipairs { "iterations", "measurements" } do
-    most = math.min(most, run.budget[which] and run.budget[which].limit or most)
+    most = math.min(most, budget[which] and budget[which].limit or most)
   end
   return math.floor(math.min(LARGEST, math.max(SMALLEST, most / SHARE, run.experiment / SHARE)))
 end
 
 function Archive:sizes_for(run)
+  local largest = self.archive_size >= LARGEST and self.population_size >= 10 * LARGEST
+  if self.sized and largest then return nil end
   local options, elites = run.options, elites_for(run)
   local sizes = { archive_size = options.archive_size > 0 and options.archive_size or elites,
     population_size = options.population_size > 0 and options.population_size or 10 * elites }
