@@ -200,7 +200,7 @@ prompt.facts = remembered_by(function(run, record)
   if #names > 1 then text = text .. "; " .. table.concat(names, " ") end
   local notes = record.notes or {} -- of a strategy with islands
   if type(notes.cell) == "string" then
-    text = ("%s; island %s, cell %s"):format(text, notes.island or "1", notes.cell)
+    text = ("%s; came into island %s, cell %s"):format(text, notes.island or "1", notes.cell)
   end
   local change = record.hypothesis or record.description
   if change then text = text .. "; it changed: " .. one_line(change, 300) end

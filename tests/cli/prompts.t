@@ -133,12 +133,12 @@ item "what an evaluator gives under artifacts in a dict is kept and in the next 
 mkdir "$T/dict" && cd "$T/dict" && echo 'X = 1' >initial_program.py
 cat >evaluator.py <<'END'
 def evaluate(path):
-    return {"combined_score": 1.0, "artifacts": {"hint": "CLOSE THE GAP", "gaps": [1, 2]}}
+    return {"combined_score": 1.0, "error": "ONLY 3 OF 5", "artifacts": {"hint": "CLOSE THE GAP", "gaps": [1, 2]}}
 END
 cd "$T" && apsis import openevolve dict --into dicted --base-url "$URL" --model m1
 cd dicted && sed -i '/api_key_env/d' manifest.yaml && git commit -qam nokey && apsis baseline --repeats 1 && apsis step -q
-is "files" "$(ls runs/0000_baseline/artifacts | paste -sd' ')" "gaps.json hint.txt"
-like "the prompt" "$(cat runs/0001/prompt.md)" "hint.txt.*CLOSE THE GAP"
+is "files" "$(ls runs/0000_baseline/artifacts | paste -sd' ')" "error.txt gaps.json hint.txt"
+like "the prompt" "$(cat runs/0001/prompt.md)" "error.txt.*ONLY 3 OF 5.*hint.txt.*CLOSE THE GAP"
 unlike "no warning" "$(cat runs/0001/prompt.md)" "openevolve_evaluate|left out"
 end_item
 

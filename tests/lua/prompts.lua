@@ -1,9 +1,11 @@
 -- prompts: what the playbook asks a chat model with, whole, for each of its operators and forms of answer, against
 -- tests/data/prompts. UPDATE=1 rewrites these files; git diff then shows the change.
+local contract = require "apsis.core.strategy"
 local fake = require "fake"
 local host = require "apsis.fs"
 local markdown = require "apsis.prompt.markdown"
 local messages = require "apsis.live.provider.shared.messages"
+local templates = require "apsis.project.prompts"
 local tap = require "tap"
 
 local FOLDER = "../data/prompts/"
@@ -63,6 +65,26 @@ end
 
 tap.test("so is one whose islands have numbers", function()
   compare("crossover-numbered", prompts_of("diff", { 0.03, -0.02, 0.01 }, { islands = 3, crossover = 0.5 }).crossover)
+end)
+
+tap.test("a project's template is warned of if it lacks what is asked for: more of it by a chat model than by an agent", function()
+  local dir = assert(host.tempdir "apsis-test-")
+  host.mkdir(dir .. "/prompts")
+  local strategy = assert(contract.load { use = "openevolve" })
+  local function warnings_of(name, text, reads_answers)
+    host.write(dir .. "/prompts/" .. name .. ".md", text)
+    local found = templates.check(dir, strategy, reads_answers)
+    host.remove(dir .. "/prompts/" .. name .. ".md")
+    tap.equal({ found.errors, found.read }, { {}, { name } })
+    return found.warnings
+  end
+  local told = "prompts/mutation.md has no {{directions}}: `apsis direct` reaches no prompt of it"
+  tap.equal(warnings_of("mutation", "{{metric}}", false), { told })
+  tap.equal(warnings_of("mutation", "{{metric}}", true), { told, "prompts/mutation.md has no {{answer}}: the model does not learn how to answer",
+    "prompts/mutation.md has no {{parent_files}}: the model does not see the files it is to change" })
+  tap.equal(warnings_of("migration", "{{#directions}}{{directions}}{{/directions}} {{answer}} {{parent_files}}", true), {})
+  tap.equal(warnings_of("system", "{{metric}}", true), {})
+  host.remove_tree(dir)
 end)
 
 tap.test("a text that is cut to a length has no half character", function()

@@ -309,6 +309,10 @@ function openevolve.plan(dir, options)
   local evaluator, config_path
   evaluator, message = find_evaluator(dir, options.evaluator)
   if not evaluator then return nil, { message } end
+  if program == evaluator then
+    return nil, { ("%s: --program: %s is the evaluator; name the program that is to change"):format(shown(dir),
+      program) }
+  end
   config_path, message = find_config(dir, options.config)
   if message then return nil, { message } end
   local settings, errors = config.read(config_path, options.selection, report)

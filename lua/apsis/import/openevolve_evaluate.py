@@ -152,7 +152,7 @@ def numbers_of(metrics):
             found[str(name)] = number
         elif str(name) == PRIMARY:
             raise Failure("%s is %s" % (PRIMARY, problem))
-        else:
+        elif name != "error":  # which is an artifact
             note("metric %r is left out: it is %s" % (name, problem))
     return found
 
@@ -319,6 +319,8 @@ def evaluate(arguments):
         supply_modules()
         watch_exit()
         metrics, artifacts = parts_of(call_evaluator(arguments))
+        if text_of(metrics.get("error")):
+            artifacts.setdefault("error", metrics["error"])
         if folder and not arguments.no_artifacts:
             write_artifacts(folder, artifacts, arguments.max_artifact_bytes)
         features = arguments.feature or ["complexity", "diversity"]

@@ -36,14 +36,14 @@ local function has_literal(llm, models)
 end
 
 local function note_exports(exports, report)
-  if #exports == 0 then return report:note("config.yaml contains an API key; it was not copied") end
+  if #exports == 0 then return report:note("the settings contain an API key; it was not copied") end
   if #exports == 1 then
-    return report:note("config.yaml contains an API key; it was not copied: export %s=... before `apsis run`",
+    return report:note("the settings contain an API key; it was not copied: export %s=... before `apsis run`",
       exports[1].name)
   end
   local parts = {}
   for index, export in ipairs(exports) do parts[index] = ("%s=... (%s)"):format(export.name, export.place) end
-  report:note("config.yaml contains %d API keys; they were not copied: before `apsis run` export %s", #exports,
+  report:note("the settings contain %d API keys; they were not copied: before `apsis run` export %s", #exports,
     table.concat(parts, ", "))
 end
 

@@ -13,9 +13,10 @@ local prompts = {}
 
 local MOST_BYTES = 1048576
 
--- The fields a chat model needs in templates that ask it for a change.
-local needed = { { "answer", "the model does not learn how to answer" },
-  { "parent_files", "the model does not see the files it is to change" } }
+-- The fields needed in templates that ask for a change; two of them by a chat model only.
+local needed = { { "directions", "`apsis direct` reaches no prompt of it" },
+  { "answer", "the model does not learn how to answer", chat = true },
+  { "parent_files", "the model does not see the files it is to change", chat = true } }
 local asks = { mutation = true, crossover = true, migration = true }
 
 -- The names of the shipped templates; README.md is none.
@@ -79,11 +80,12 @@ local function reader_of(strategy, names)
   end
 end
 
--- The fields that a template lacks for a chat model.
-local function lacking(warnings, name, file, used)
-  if not asks[name] then return end
-  for _, need in ipairs(needed) do
-    if not used[need[1]] then warnings[#warnings + 1] = ("%s has no {{%s}}: %s"):format(file, need[1], need[2]) end
+-- The fields that a template lacks.
+local function lacking(warnings, name, file, used, reads_answers)
+  for _, need in ipairs(asks[name] and needed or {}) do
+    if not used[need[1]] and (reads_answers or not need.chat) then
+      warnings[#warnings + 1] = ("%s has no {{%s}}: %s"):format(file, need[1], need[2])
+    end
   end
 end
 
@@ -116,7 +118,7 @@ function prompts.check(dir, strategy, reads_answers)
       if text then used, message = template.check(text, names, shown) end
       if used then
         found.read[#found.read + 1] = name
-        if reads_answers then lacking(found.warnings, name, shown, used) end
+        lacking(found.warnings, name, shown, used, reads_answers)
       else
         found.errors[#found.errors + 1] = message
       end
