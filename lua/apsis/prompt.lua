@@ -52,7 +52,7 @@ end
 local function remembered_by(write)
   local known = setmetatable({}, { __mode = "k" })
   return function(run, record)
-    local entry, value = known[record], record.primary_metric
+    local entry, value = known[record], record.value
     if entry and entry.value == value then return entry.text end
     local text = write(run, record)
     known[record] = { value = value, text = text }

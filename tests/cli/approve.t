@@ -189,12 +189,12 @@ line "status" "$out" "^approval: +c0001 waits for approval: apsis approve c0001$
 line "in flight" "$out" "^in flight: +experiment 1: waiting"
 kill -INT $! && wait $!
 is "interrupted" $? 130
-"$APSIS" run --strategy once.lua 2>"$T/alone.err" >/dev/null &
-wait_for "it waits again" grep -q "nothing else to do" "$T/alone.err"
+"$APSIS" run --strategy once.lua 2>"$T/again.err" >/dev/null &
+wait_for "it waits again" grep -qs "nothing else to do" "$T/again.err"
 kill -9 $! && wait $! 2>/dev/null
 is "waiting" "$(waiting)" "c0001.json "
-"$APSIS" run --strategy once.lua 2>"$T/alone.err" >"$T/alone.out" &
-wait_for "and again" grep -q "nothing else to do" "$T/alone.err"
+"$APSIS" run --strategy once.lua 2>"$T/third.err" >"$T/alone.out" &
+wait_for "and again" grep -qs "nothing else to do" "$T/third.err"
 apsis approve c0001
 # Or the run has taken it up and ended before approve looks.
 like "the run takes it" "$out" "^c0001 (is approved; the run of process $! takes that up before it plans again|kept: a person approved it)$"

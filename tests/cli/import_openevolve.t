@@ -432,7 +432,7 @@ like "the same key, the same variable" "$(grep again <<<"$provider")" 'api_key_e
 like "a variable of the configuration" "$(grep named <<<"$provider")" 'api_key_env: B_KEY'
 like "a host without a key gets the top-level one, as there" "$(grep bare <<<"$provider")" 'c.example/v1", api_key_env: OPENAI_API_KEY'
 like "which is told" "$out" 'model bare is asked at https://c.example/v1 with the key in OPENAI_API_KEY .*that host sees it'
-like "both keys are told" "$out" 'contains 2 API keys; .*OPENAI_API_KEY=... .llm.api_key., API_KEY_B_LARGE_2=... .llm.models.2..api_key.'
+like "both keys are told" "$out" 'contain 2 API keys; .*OPENAI_API_KEY=... .llm.api_key., API_KEY_B_LARGE_2=... .llm.models.2..api_key.'
 end_item
 
 item "a key of one endpoint does not follow --base-url to another, nor --api-key-env to a host it was not named for"

@@ -189,7 +189,7 @@ for _, outcome in ipairs(line.outcomes) do line.status_of[outcome[1]] = outcome[
 function line.id(number) return ("c%04d"):format(number) end
 
 -- The number in such an id; nil if it is none.
-function line.number(id) return tonumber(id:match "^c(%d%d%d%d)$" or id:match "^c([1-9]%d%d%d%d+)$") end
+function line.number(id) return math.tointeger(tonumber(id:match "^c(%d%d%d%d)$" or id:match "^c([1-9]%d%d%d%d+)$")) end
 
 function line.timestamp(seconds)
   return os.date("!%Y-%m-%dT%H:%M:%SZ", math.floor(seconds))
