@@ -448,7 +448,7 @@ test("the prompt names the target family with what it is, donor and recipient, i
     elseif line.operator == "exploitation" then matches(text, "The parent is of the family " .. about[planned.island])
     else matches(text, "The donor lives in the family " .. about[planned.donor] .. ", the recipient in the family "
       .. about[planned.island]) end
-    if text:find("; island %l+, cell %d+/%d+") then shown = shown + 1 end
+    if text:find("; came into island %l+, cell %d+/%d+") then shown = shown + 1 end
   end
   equal(done, { exploitation = true, exploration = true, migration = true })
   equal(shown > 40, true, "with island and cell: " .. shown)

@@ -6,7 +6,7 @@ local fake = require "fake"
 local host = require "apsis.fs"
 local markdown = require "apsis.prompt.markdown"
 local messages = require "apsis.live.provider.shared.messages"
-local prompt = require "apsis.prompt"
+local written = require "apsis.prompt"
 local templates = require "apsis.project.prompts"
 local tap = require "tap"
 
@@ -72,9 +72,9 @@ end)
 tap.test("a candidate that was measured again is shown with its new value", function()
   local record = { id = "c0001", outcome = "kept", primary_metric = 1, value = 1, metrics = {} }
   local run = { metric = direction.new { name = "score" }, recent = function() return { record } end }
-  tap.equal({ prompt.recent(run), prompt.facts(run, record) }, { "- c0001 kept at 1", "kept at 1 (higher is better)" })
+  tap.equal({ written.recent(run), written.facts(run, record) }, { "- c0001 kept at 1", "kept at 1 (higher is better)" })
   record.value = 2
-  tap.equal({ prompt.recent(run), prompt.facts(run, record) }, { "- c0001 kept at 2", "kept at 2 (higher is better)" })
+  tap.equal({ written.recent(run), written.facts(run, record) }, { "- c0001 kept at 2", "kept at 2 (higher is better)" })
 end)
 
 tap.test("a project's template is warned of if it lacks what is asked for: more of it by a chat model than by an agent", function()
