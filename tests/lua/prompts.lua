@@ -20,17 +20,19 @@ local function source_of(id)
   return ("# EVOLVE-BLOCK-START\ndef pack():\n    return %s\n# EVOLVE-BLOCK-END\n"):format(id)
 end
 
--- The first prompt of each operator, by its name.
-local function prompts_of(answer, moves, options)
+-- The first prompt of each operator, by its name; as `again` the second of an experiment, whose first answer names a
+-- move that there is not.
+local function prompts_of(answer, moves, options, again)
   local seen = {}
   local world = { wants_prompt = true, notes = { "keep it short" }, stage_list = { 1, 2 },
     sources = function(_, record) return { { path = "program.py", text = source_of(record.id) } } end,
     artifacts = function(_, record) return { ["stderr.txt"] = "warning of " .. record.id .. "\n" } end,
     measure = function(x) return { value = 0.3 + x, metrics = { seconds = 1 } } end,
     answers = function(slot, prompt)
+      local wrong = slot.number == again and not seen[slot.number]
       seen[slot.number] = prompt
-      return { edits = { x = moves[slot.number % #moves + 1] }, learned = slot.number < 3 and "lesson " .. slot.number or nil,
-        description = "change " .. slot.number, notes = { move = slot.number % 2 == 0 and "swap" or "shift" } }
+      return { text = "a change", edits = { x = moves[slot.number % #moves + 1] }, learned = slot.number < 3 and "lesson " .. slot.number or nil,
+        description = "change " .. slot.number, notes = { move = wrong and "spin" or slot.number % 2 == 0 and "swap" or "shift" } }
     end }
   local lines = fake.run(SOURCE, { budget = { iterations = 40 }, world = world, thresholds = { [1] = 0.32 }, options = options or OPTIONS,
     metric = { name = "radius", direction = "higher", target = 2 }, project = { name = "packing", answer = answer,
@@ -42,6 +44,7 @@ local function prompts_of(answer, moves, options)
     local name = line.notes.scratch and "scratch" or line.operator
     if not found[name] and seen[line.experiment] then found[name] = messages.text(seen[line.experiment]) end
   end
+  found.again = again and messages.text(seen[again])
   return found
 end
 
@@ -67,6 +70,12 @@ end
 
 tap.test("so is one whose islands have numbers", function()
   compare("crossover-numbered", prompts_of("diff", { 0.03, -0.02, 0.01 }, { islands = 3, crossover = 0.5 }).crossover)
+end)
+
+tap.test("and one of selection openevolve, and one that asks again", function()
+  local moves = { 0.03, -0.02, 0.01 }
+  compare("weighted", prompts_of("diff", moves, { selection = "openevolve", islands = 2 }).weighted)
+  compare("again", prompts_of("diff", moves, nil, 5).again)
 end)
 
 tap.test("a candidate that was measured again is shown with its new value", function()
