@@ -48,14 +48,17 @@ function prompt.files(project)
   return table.concat(lines, "\n\n")
 end
 
--- The text for a record is the same in every prompt, as long as its value is.
+-- The text for a record is the same in every prompt, as long as its value is, and that of the other record which write
+-- returns beside the text, if there is one.
 local function remembered_by(write)
   local known = setmetatable({}, { __mode = "k" })
   return function(run, record)
     local entry, value = known[record], record.value
-    if entry and entry.value == value then return entry.text end
-    local text = write(run, record)
-    known[record] = { value = value, text = text }
+    local other = entry and entry.other
+    if entry and entry.value == value and (not other or other.value == entry.its) then return entry.text end
+    local text
+    text, other = write(run, record)
+    known[record] = { value = value, text = text, other = other, its = other and other.value }
     return text
   end
 end
@@ -85,12 +88,12 @@ local function reached(record)
   return stopped and (" at %.10g in stage %d"):format(stopped.value, stopped.stage) or ""
 end
 
--- " (+0.02 against its parent c0003)", "" if either has no value.
+-- " (+0.02 against its parent c0003)", "" if either has no value; and that parent, if it is known.
 local function against_parent(run, record)
   local parent = record.value and (record.parents or {})[1]
   local before = parent and run.get(parent)
   local delta = before and run.metric:delta(record.value, before.value)
-  return delta and (" (%s against its parent %s)"):format(direction.delta_text(delta), parent) or ""
+  return delta and (" (%s against its parent %s)"):format(direction.delta_text(delta), parent) or "", before
 end
 
 -- nil if nobody answered: why, say a missing login, helps no model.
@@ -98,15 +101,16 @@ local outcome_line = remembered_by(function(run, record)
   if record.outcome == "skipped_provider_failure" and (record.tokens or 0) == 0 then return nil end
   local change = record.description or record.hypothesis or (record.proposal or {}).title or record.operator or ""
   if change == record.outcome then change = "" end
+  local delta, parent = against_parent(run, record)
   local text = ("%s %s%s%s"):format(record.id or "experiment " .. record.experiment, outcome_of(record),
-    reached(record), against_parent(run, record))
+    reached(record), delta)
   if change ~= "" then text = text .. ": " .. one_line(change, 200) end
   if record.rollback_reason then text = text .. (" (why: %s)"):format(one_line(record.rollback_reason, 300)) end
   if record.learned then text = text .. " learned: " .. one_line(record.learned, 300) end
   if record.next_action_hint then text = text .. " next: " .. one_line(record.next_action_hint, 300) end
   local closed = (record.notes or {}).foreclosed
   if type(closed) == "string" then text = text .. " do not try again: " .. one_line(closed, 300) end
-  return text
+  return text, parent
 end)
 
 -- The newest outcomes with their reasons, newest first.

@@ -126,7 +126,7 @@ return {
   options = { old = false },
 }
 END
-sed -i 's/^strategy:.*/strategy: old.lua/' manifest.yaml && echo 'budget: {iterations: 9}' >>manifest.yaml
+sed -i 's/^strategy:.*/strategy: old.lua/' manifest.yaml && echo 'budget: {iterations: 9, minutes: 9}' >>manifest.yaml
 commit onward
 apsis baseline
 apsis run -q --iterations 1
@@ -147,7 +147,8 @@ is "a fold does the same" "$code" 0
 apsis baseline --again
 unlike "what is in HEAD is taken along" "$out" "the best of them"
 apsis status --json
-is "the next run has its whole budget" "$(json status) $(json budget.iterations.spent)" "ready 0"
+is "the next run has its whole budget" "$(json status) $(json budget.iterations.spent) $(json budget.minutes.spent)" \
+    "ready 0 0"
 end_item
 
 item "what was found before such a baseline may be found again, and is told if HEAD lacks it only"

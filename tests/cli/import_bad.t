@@ -24,7 +24,7 @@ rm from/initial_program.py && refused "no program" 'from: initial_program: .*--p
 mv from/initial_program.py from/initial_program.rs && cp from/initial_program.rs from/initial_program.c &&
     refused "several programs" 'several programs: initial_program.c, initial_program.rs'
 refused "a program that is not there" '--program: .nope.py.: no such file' --program nope.py
-refused "a program that is the evaluator" '--program: evaluator.py is the evaluator' --program evaluator.py
+refused "a program that is the evaluator" 'evaluator.py cannot be both program and evaluator' --program evaluator.py
 refused "a program outside the directory" 'must be a path inside' --program ../from/initial_program.py
 printf 'def evaluate(x):\n    return (\n' >from/evaluator.py && refused "an evaluator that is no Python" 'from/evaluator.py:2: evaluator: is not Python'
 printf 'def evaluates(x):\n    return 1\n' >from/evaluator.py && refused "an evaluator without evaluate" 'from/evaluator.py:1: evaluate: .*no function evaluate'

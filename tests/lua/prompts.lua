@@ -82,7 +82,11 @@ tap.test("a candidate that was measured again is shown with its new value", func
   local record = { id = "c0001", outcome = "kept", primary_metric = 1, value = 1, metrics = {} }
   local run = { metric = direction.new { name = "score" }, recent = function() return { record } end }
   tap.equal({ written.recent(run), written.facts(run, record) }, { "- c0001 kept at 1", "kept at 1 (higher is better)" })
+  local child = { id = "c0002", outcome = "kept", value = 3, parents = { "c0001" } }
+  local below = { metric = run.metric, recent = function() return { child } end, get = function() return record end }
+  tap.equal(written.recent(below), "- c0002 kept at 3 (+2 against its parent c0001)")
   record.value = 2
+  tap.equal(written.recent(below), "- c0002 kept at 3 (+1 against its parent c0001)")
   tap.equal({ written.recent(run), written.facts(run, record) }, { "- c0001 kept at 2", "kept at 2 (higher is better)" })
 end)
 
@@ -103,6 +107,9 @@ tap.test("a project's template is warned of if it lacks what is asked for: more 
     "prompts/mutation.md has no {{parent_files}}: the model does not see the files it is to change" })
   tap.equal(warnings_of("migration", "{{#directions}}{{directions}}{{/directions}} {{answer}} {{parent_files}}", true), {})
   tap.equal(warnings_of("system", "{{metric}}", true), {})
+  host.write(dir .. "/prompts/system.md", "{{directions}}")
+  host.write(dir .. "/prompts/mutation.md", "{{metric}}")
+  tap.equal(templates.check(dir, strategy, false).warnings, {})
   host.remove_tree(dir)
 end)
 

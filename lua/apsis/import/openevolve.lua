@@ -310,8 +310,8 @@ function openevolve.plan(dir, options)
   evaluator, message = find_evaluator(dir, options.evaluator)
   if not evaluator then return nil, { message } end
   if program == evaluator then
-    return nil, { ("%s: --program: %s is the evaluator; name the program that is to change"):format(shown(dir),
-      program) }
+    return nil, { ("%s: %s cannot be both program and evaluator; name them with --program and --evaluator"):format(
+      shown(dir), program) }
   end
   config_path, message = find_config(dir, options.config)
   if message then return nil, { message } end

@@ -44,8 +44,10 @@ end
 local function budget_of(self, running)
   local history, last = self.history, self.last
   local limits = type(last.limits) == "table" and next(last.limits) and last.limits or self.manifest.budget
-  local run = last.status == "ready" and history.run + 1 or last.run -- a baseline has ended the run before it
-  if run and run > history.run then history:begin(run) end
+  if last.status == "ready" then -- there was no run since the baseline
+    return budget.new(limits, { run_totals = {} }, function() return 0 end):table()
+  end
+  if last.run and last.run > history.run then history:begin(last.run) end
   local spent = budget.new(limits, history, function() return last.elapsed_s or 0 end)
   reserve(self, spent, running)
   local view = spent:table()

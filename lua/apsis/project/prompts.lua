@@ -80,11 +80,12 @@ local function reader_of(strategy, names)
   end
 end
 
--- The fields that a template lacks.
-local function lacking(warnings, name, file, used, reads_answers)
+-- What a template that asks for a change lacks. used: the fields of each template, by name; system.md goes before all.
+local function lacking(warnings, name, used, reads_answers)
   for _, need in ipairs(asks[name] and needed or {}) do
-    if not used[need[1]] and (reads_answers or not need.chat) then
-      warnings[#warnings + 1] = ("%s has no {{%s}}: %s"):format(file, need[1], need[2])
+    local field = need[1]
+    if not used[name][field] and not (used.system or {})[field] and (reads_answers or not need.chat) then
+      warnings[#warnings + 1] = ("prompts/%s.md has no {{%s}}: %s"):format(name, field, need[2])
     end
   end
 end
@@ -110,15 +111,14 @@ function prompts.check(dir, strategy, reads_answers)
   local reads = reader_of(strategy, names)
   local files = fs.list(dir .. "/prompts") or {}
   table.sort(files)
+  local used = {}
   for _, file in ipairs(files) do
     local name, shown = file:match "^([%w_]+)%.md$", "prompts/" .. file
     if name and reads(name) then
       local text, message = fs.read(dir .. "/" .. shown, MOST_BYTES)
-      local used
-      if text then used, message = template.check(text, names, shown) end
-      if used then
+      if text then used[name], message = template.check(text, names, shown) end
+      if used[name] then
         found.read[#found.read + 1] = name
-        lacking(found.warnings, name, shown, used, reads_answers)
       else
         found.errors[#found.errors + 1] = message
       end
@@ -126,6 +126,7 @@ function prompts.check(dir, strategy, reads_answers)
       unread(found.warnings, file, strategy, plain)
     end
   end
+  for _, name in ipairs(found.read) do lacking(found.warnings, name, used, reads_answers) end
   return found
 end
 
