@@ -9,7 +9,6 @@ local unfolded = lines.unfolded
 -- Short names of a record, worked out when asked for.
 local short_names = {
   id = function(line) return line.candidate end,
-  value = function(line) return line.primary_metric end,
   kept = function(line) return line.outcome == "kept" or line.outcome == "baseline" and line.primary_metric ~= nil end,
   measured_by = function(_, metric) return metric end,
   metrics = function(line, metric)
@@ -27,6 +26,7 @@ local methods = record.methods
 -- What looks up a record's absent field: a method, a short name, or by `load` what a fold left in the journal.
 function record.class(metric, load)
   return { __index = function(line, key)
+    if key == "value" then return line.primary_metric end -- asked for most
     local name = short_names[key]
     if name then return name(line, metric) end
     if unfolded[key] and not rawget(line, "timestamp") then return load(line)[key] end
