@@ -117,7 +117,7 @@ def split_dict(result):
     if isinstance(metrics.get("artifacts"), dict):
         artifacts.update(metrics.pop("artifacts"))
     for name in [name for name, value in metrics.items() if isinstance(value, (str, bytes, dict, list, tuple))]:
-        if name != PRIMARY and not (name == "error" and isinstance(metrics[name], (str, bytes))):
+        if name not in ("error", PRIMARY):
             artifacts.setdefault(name, metrics.pop(name))
     return metrics, artifacts
 
@@ -152,7 +152,7 @@ def numbers_of(metrics):
             found[str(name)] = number
         elif str(name) == PRIMARY:
             raise Failure("%s is %s" % (PRIMARY, problem))
-        elif not (name == "error" and isinstance(value, (str, bytes))):  # an artifact, if it says anything
+        elif not (name == "error" and isinstance(value, (str, bytes, type(None)))):  # an artifact, if it says anything
             note("metric %r is left out: it is %s" % (name, problem))
     return found
 
@@ -319,9 +319,8 @@ def evaluate(arguments):
         supply_modules()
         watch_exit()
         metrics, artifacts = parts_of(call_evaluator(arguments))
-        said = [text for text in (text_of(metrics.get("error")), text_of(artifacts.get("error"))) if text]
-        if said:
-            artifacts["error"] = "\n".join(dict.fromkeys(said))
+        if text_of(metrics.get("error")) and not artifacts.get("error"):
+            artifacts["error"] = metrics["error"]
         if folder and not arguments.no_artifacts:
             write_artifacts(folder, artifacts, arguments.max_artifact_bytes)
         features = arguments.feature or ["complexity", "diversity"]

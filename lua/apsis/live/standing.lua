@@ -16,8 +16,8 @@ local function brief(record)
 end
 
 -- The reserved budget: a running loop's own number; of one that does not run, what its experiments in flight had spent,
--- which counts when they are restarted, and the candidates that wait for an answer.
-local function reserve(self, spent, running)
+-- which counts when they are restarted, and the candidates of `run` (false: of none) that wait for an answer.
+local function reserve(self, spent, running, run)
   local last = self.last
   local reserved = running and type(last.reserved) == "table" and last.reserved or {}
   for kind, amount in pairs(reserved) do
@@ -29,7 +29,7 @@ local function reserve(self, spent, running)
     if type(slot.cost) == "number" then spent:reserve("usd", slot.cost) end
   end
   for _, one in ipairs(held.waiting(self.home, self.history)) do
-    if one.run == self.history.run then spent:reserve("iterations", 1) end
+    if one.run == run then spent:reserve("iterations", 1) end
   end
 end
 
@@ -44,13 +44,13 @@ end
 local function budget_of(self, running)
   local history, last = self.history, self.last
   local limits = type(last.limits) == "table" and next(last.limits) and last.limits or self.manifest.budget
-  if last.status == "ready" then -- there was no run since the baseline
-    return budget.new(limits, { run_totals = {} }, function() return 0 end):table()
-  end
   if last.run and last.run > history.run then history:begin(last.run) end
-  local spent = budget.new(limits, history, function() return last.elapsed_s or 0 end)
-  reserve(self, spent, running)
+  local fresh = last.status == "ready" -- there was no run since the baseline
+  local spent = budget.new(limits, fresh and { run_totals = {} } or history,
+    function() return not fresh and last.elapsed_s or 0 end)
+  reserve(self, spent, running, not fresh and history.run)
   local view = spent:table()
+  if fresh then return view end
   for kind, amount in pairs(last.before or {}) do
     if view[kind] then view[kind].before = amount end
   end
