@@ -124,6 +124,7 @@ test("a baseline of other machines than the last one's begins anew; a digest tha
   equal({ made({}, {}), made({ machines = there }, { machines = there }) }, { "c0001", "c0001" })
   equal(made({ machines = there, evaluator = { verification = "0" } }, { machines = there, evaluator = digest }), "c0001")
   equal(made({ machines = there, evaluator = { ["execution.target"] = "2" } }, { machines = there, evaluator = digest }), "c0002")
+  equal({ made({ evaluator = digest }, {}), made({}, { evaluator = digest }) }, { "c0001", "c0001" }) -- an older apsis wrote none
 end)
 
 test("files of before a baseline that was measured otherwise were not tried since; the baseline's own were", function()

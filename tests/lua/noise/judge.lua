@@ -252,6 +252,8 @@ test("a strategy that refuses what was shown to be better is obeyed", function()
   local lines = fake.run("return { halt = function() end, accept = function() return false, 'too long' end }",
     spec({ [2] = 7 }, 1, { budget = { iterations = 2 } }))
   equal({ lines[3].outcome, lines[3].rollback_reason, lines[3].acceptance.verdict }, { "reverted_rejected", "too long", "kept" })
+  local before, after = lines[2].acceptance.state, lines[3].acceptance.state
+  equal({ after.ref, after.n }, { before.ref, before.n }) -- it is not the one that the next are compared with
 end)
 
 test("at the end the best and the original are measured in 20 pairs, and the gain has an interval", function()
