@@ -4,7 +4,7 @@
 local core = { "tests/lua/proposal.lua", "tests/lua/history.lua", "tests/lua/line.lua", "tests/lua/tasks.lua",
   "tests/lua/sandbox.lua", "tests/lua/past.lua", "tests/lua/rooms.lua", "tests/lua/strategy.lua",
   "tests/lua/experiment.lua", "tests/lua/cascade.lua", "tests/lua/kind.lua", "tests/lua/legible.lua",
-  "tests/lua/loop.lua", "tests/lua/recording.lua", "tests/lua/intake.lua",
+  "tests/lua/loop.lua", "tests/lua/hold.lua", "tests/lua/recording.lua", "tests/lua/intake.lua",
   "tests/lua/trajectory.lua", "tests/lua/judge.lua", "tests/lua/budget.lua", "tests/lua/journal.lua",
   "tests/lua/models.lua", "tests/lua/contract.lua", "tests/lua/noise/judge.lua", "tests/lua/goals/gate.lua",
   "tests/lua/lab/trial.lua", "tests/lua/lab/replay.lua", "tests/lua/lab/recorded_runs.lua", "tests/lua/checkpoint.lua",
