@@ -58,8 +58,8 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *self, void *u
     (void)unused;
     socket_forget(fd);
     short events = (short)((what & CURL_POLL_IN ? POLLIN : 0) | (what & CURL_POLL_OUT ? POLLOUT : 0));
-    if (what == CURL_POLL_REMOVE || ap_curllib.easy_getinfo(easy, CURLINFO_PRIVATE, &http) != CURLE_OK ||
-        http == NULL || http->socket_count == AP_HTTP_FDS)
+    ap_curllib.easy_getinfo(easy, CURLINFO_PRIVATE, &http);
+    if (what == CURL_POLL_REMOVE || http == NULL || http->socket_count == AP_HTTP_FDS)
         return 0;
     http->sockets[http->socket_count++] = (struct pollfd){.fd = fd, .events = events};
     return 0;

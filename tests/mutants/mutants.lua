@@ -51,7 +51,7 @@ end
 local function draw()
   local all, texts, known, drawn = {}, {}, equivalents(), {}
   for _, path in ipairs(lines "ls runtime/*.c runtime/*/*.c lua/apsis/core/*.lua | LC_ALL=C sort") do
-    if path:sub(1, #only) == only then
+    if path:sub(1, #only) == only and rooms[path] ~= false then
       texts[path] = assert(fs.read(path))
       assert(tests_of(path))
       local found = sites.of(path, texts[path])

@@ -42,6 +42,7 @@ return {
     "tests/cli/bad_repository.t", "tests/cli/anchors.t", "tests/cli/bad_disk.t", "tests/cli/bad_leavings.t" },
   ["runtime/host"] = { "tests/lua/host.lua", "tests/lua/contract.lua", "tests/cli/errors.t", "tests/cli/bad_strategy.t",
     "tests/cli/bad_usage.t" },
+  ["runtime/host/launcher.c"] = false, -- a bundle's: `make try-packages` runs it
   ["runtime/http"] = { "build/tests/test_http", "build/tests/test_libraries", "tests/lua/http.lua",
     "tests/cli/chat_server.t", "tests/cli/chat.t" },
   ["runtime/metric"] = { "build/tests/test_metric", "tests/lua/metric.lua", "tests/lua/json.lua", "tests/cases.t",
