@@ -51,7 +51,7 @@ local function left_behind(self, existing)
     best_behind(self, self.engine.history.best, tree))
 end
 
--- Whether a new baseline is meant. A person at a terminal is asked; anybody else is told what it leaves behind.
+-- Asks a person at a terminal whether a new baseline is meant; tells anybody else what it leaves behind.
 local function is_meant(self, args, existing)
   if not (args.again and existing and existing.value) then return true end
   local text = left_behind(self, existing)
