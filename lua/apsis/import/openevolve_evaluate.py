@@ -319,7 +319,7 @@ def evaluate(arguments):
         supply_modules()
         watch_exit()
         metrics, artifacts = parts_of(call_evaluator(arguments))
-        if text_of(metrics.get("error")) and not artifacts.get("error"):
+        if text_of(metrics.get("error")) and str(artifacts.get("error", "")) == "":
             artifacts["error"] = metrics["error"]
         if folder and not arguments.no_artifacts:
             write_artifacts(folder, artifacts, arguments.max_artifact_bytes)
