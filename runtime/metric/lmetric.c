@@ -22,7 +22,6 @@ static void scanner_close(void *self)
 {
     struct scanner *scanner = self;
     ap_metric_close(scanner->metric);
-    scanner->metric = NULL;
     scanner->sink.self = NULL; /* feeding a closed scanner has no effect */
 }
 

@@ -29,7 +29,6 @@ struct ap_metric {
     struct ap_metric_miss *misses;
     size_t name_count, name_room, slot_count, sample_count, sample_room, miss_count, miss_room;
     uint64_t seed, near_misses, dropped_names, dropped_samples, lines;
-    uint32_t newest; /* the name of the newest value */
 };
 
 /* ---- storing ---- */
@@ -84,8 +83,6 @@ static int grow_slots(struct ap_metric *metric)
 
 static int add_sample(struct ap_metric *metric, uint32_t name, double value)
 {
-    metric->names[metric->newest].next = name; /* at the very first sample, newest and name are both 0 */
-    metric->newest = name;
     metric->names[name].last = value;
     metric->names[name].not_finite = 0;
     if (metric->sample_count == AP_METRIC_SAMPLES) {
@@ -193,14 +190,10 @@ static const char *whole_line(struct ap_metric *metric, const char *p, const cha
         return NULL;
     for (p += 7; p < end && is_blank(*p); p++)
         ;
-    const struct ap_metric_name *next =
-        metric->name_count > 0 ? &metric->names[metric->names[metric->newest].next] : NULL;
     const char *name = p;
-    bool guessed = next != NULL && (size_t)(end - p) > next->size && p[next->size] == '=' &&
-                   memcmp(p, metric->name_bytes.bytes + next->at, next->size) == 0;
-    p = guessed ? p + next->size : name_end(p, end);
-    size_t size = (size_t)(p - name);
     double value;
+    p = name_end(p, end);
+    size_t size = (size_t)(p - name);
     if (size == 0 || size > AP_METRICLINE_NAME || p == end || *p != '=')
         return NULL;
     p = ap_decimal_read(&value, p + 1, end);
@@ -212,9 +205,7 @@ static const char *whole_line(struct ap_metric *metric, const char *p, const cha
         p++;
     if (p == end || *p != '\n')
         return NULL;
-    int failed =
-        guessed ? add_sample(metric, (uint32_t)(next - metric->names), value) : add_value(metric, name, size, value);
-    metric->out_of_memory |= failed != 0;
+    metric->out_of_memory |= add_value(metric, name, size, value) != 0;
     metric->lines++;
     return p + 1;
 }

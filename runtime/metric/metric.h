@@ -24,7 +24,6 @@ struct ap_metric_name {
     size_t at, size;     /* in report.name_bytes */
     double last;         /* the newest value, even if its sample was not stored */
     uint64_t not_finite; /* the line after it that has the name and no finite number; 0: none */
-    uint32_t next;       /* the name that followed it last */
 };
 
 struct ap_metric_sample {

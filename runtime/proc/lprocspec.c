@@ -13,47 +13,22 @@
 
 enum { SPEC = 1, ANCHOR = 2 }; /* the anchor keeps strings and arrays while C holds them */
 
-/* How many edits turn a into b; short names only. */
-static int distance(const char *a, const char *b)
-{
-    int row[64], length = (int)strlen(b);
-    if (length >= 64)
-        return 99;
-    for (int j = 0; j <= length; j++)
-        row[j] = j;
-    for (int i = 1; *a != '\0'; a++, i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= length; j++) {
-            int kept = diagonal + (*a != b[j - 1]);
-            diagonal = row[j];
-            int other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = kept < other ? kept : other;
-        }
-    }
-    return row[length];
-}
-
-/* Raises on keys that are not among `allowed`, suggesting the nearest, or listing all if none is near. */
+/* Raises on a key that is not among `allowed`: suggests one that begins with it, or lists all. */
 static void check_keys(lua_State *L, int table, const char *what, const char *const *allowed)
 {
     lua_pushnil(L);
     while (lua_next(L, table) != 0) {
-        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?", *nearest = allowed[0];
-        int i = 0, best = 99;
+        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
+        int i = 0;
         luaL_Buffer names;
         lua_pop(L, 1);
-        for (; allowed[i] != NULL && strcmp(key, allowed[i]) != 0; i++) {
-            int near = strncmp(key, allowed[i], strlen(key)) == 0 ? 0 : distance(key, allowed[i]);
-            if (near < best) {
-                best = near;
-                nearest = allowed[i];
-            }
-        }
+        while (allowed[i] != NULL && strcmp(key, allowed[i]) != 0)
+            i++;
         if (allowed[i] != NULL)
             continue;
-        if (best <= 3)
-            luaL_error(L, "unknown %s '%s'; did you mean '%s'?", what, key, nearest);
+        for (i = 0; allowed[i] != NULL; i++)
+            if (strncmp(key, allowed[i], strlen(key)) == 0)
+                luaL_error(L, "unknown %s '%s'; did you mean '%s'?", what, key, allowed[i]);
         luaL_buffinit(L, &names);
         for (i = 0; allowed[i] != NULL; i++) {
             luaL_addstring(&names, i > 0 ? ", " : "");

@@ -221,6 +221,8 @@ is "exit code" "$code" 0
 is "outcomes" "$(field 5 outcome) $(field 6 outcome) $(field 7 outcome)" "kept reverted_threshold_failure kept"
 like "reason" "$(field 6 rollback_reason)" "^guard ms: [567][0-9.]* % worse than the original c0004 \\[[0-9.]+..[0-9.]+ %\\]"
 like "in the trace" "$(field 6 trace)" '"id":"c0004"'
+is "metrics.json is the candidate's own" "$(grep -ho '"score": [0-9]*' runs/000[1267]/metrics.json | tr -dc '0-9\n' | paste -sd' ')" \
+    "1 2 2 3"
 like "the part of the error that it has taken" "$(field 6 acceptance)" '"guards":1'
 apsis replay --check
 is "replay" "$code" 0

@@ -101,6 +101,7 @@ for call in fsync rename; do
         done
         is "$at: tokens" "$(field 1 tokens)" 100
         is "$at: the value" "$(field 1 primary_metric)" "$(git show refs/apsis/tiny/c0001:value.txt)"
+        ok "$at: its result is there, and no answer is kept" test -s runs/0001/result.json -a ! -e runs/0001/answers.jsonl
         ok "$at: at most one asking was lost" test "$(grep -c . "$T/askings")" -le 2
         is "$at: the candidates that were there" "$(comm -23 <(printf '%s\n' "$candidates" | sort) <(commits | sort))" ""
         cd "$T" && rm -rf "${T:?}/$call-$at"

@@ -357,8 +357,8 @@ test("a world or a journal that is broken ends the run before the next line", fu
     equal(engine.history.count, 1)
   end
   local engine = fake.engine "return {}"
-  engine.journal.append = function() return nil, "j:7: wrong", "EJOURNAL" end
-  equal({ engine:run { run_number = 1 } }, { nil, "the journal cannot be written, so the run stops: j:7: wrong", 2 })
+  engine.journal.append = function() return nil, "j:7: wrong", "EIO" end
+  equal({ engine:run { run_number = 1 } }, { nil, "the journal cannot be written, so the run stops: j:7: wrong", 3 })
   engine = fake.engine "return {}"
   engine.journal.append = function() error("a mistake", 0) end
   matches(select(2, pcall(engine.run, engine, { run_number = 1 })), "^a mistake\nstack traceback:")
@@ -458,7 +458,7 @@ test("an engine that is given little has one worker and the first seed, and a li
   local strategy = assert(fake.strategy "return { learn = function(run, line) run.memory.now = run.now end }")
   local journal = listed.new()
   local engine = loop.new { strategy = strategy, world = {}, journal = journal, metric = { name = "score" } }
-  equal({ engine.workers, engine.seed, engine.flying, engine.elapsed_s, engine.thresholds, engine.objections, engine.streak.length,
+  equal({ engine.workers, engine.seed, engine.busy, engine.elapsed_s, engine.thresholds, engine.objections, engine.streak.length,
     engine.metric_names, engine:free(), engine:may_start(), engine:pending(), engine:in_flight() }, { 1, 1, 0, 0, {}, {}, 0, {}, 1, 1, {}, {} })
   journal:append { experiment = 0, outcome = "baseline", primary_metric = 1, timestamp = "x" }
   assert(engine:fold(function(record) seen[#seen + 1] = record.experiment end))

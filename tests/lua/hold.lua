@@ -62,7 +62,7 @@ test("what waits is neither parent nor best, has no line, and others go on", fun
   local lines, ended, engine = run(hold_of({ true }, nobody))
   equal(fake.column(lines, "experiment"), { 0, 2, 3 })
   equal(fake.column(lines, "parents"), { {}, { "c0000" }, { "c0002" } })
-  equal({ engine.history.best.id, engine.slots[1].phase, engine.flying }, { "c0003", "HELD", 0 })
+  equal({ engine.history.best.id, engine.slots[1].phase, engine.busy }, { "c0003", "HELD", 0 })
   matches(ended.reason, "iterations used up")
 end)
 

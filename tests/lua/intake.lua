@@ -73,10 +73,10 @@ test("a plan for somebody else keeps its number, and no worker, until it is answ
   local strategy = "return { plan = function(run) return { operator = 'planned', notes = { pending = #run.pending } } end }"
   local engine = run(strategy, { { id = "n1", offer = { a = 1 } }, handed "s1",
     function(engine)
-      equal({ engine.flying, engine.slots[1].offered.a, engine.slots[1].phase }, { 0, 1, "PLAN" })
+      equal({ engine.busy, engine.slots[1].offered.a, engine.slots[1].phase }, { 0, 1, "PLAN" })
       return { slot = engine.slots[1] }
     end }, { s1 = { { edits = { x = 1 } } }, c1 = { { edits = { x = 5 } } } })
-  equal({ engine.intake.offered, engine.flying }, { { 1 }, 0 })
+  equal({ engine.intake.offered, engine.busy }, { { 1 }, 0 })
   local line, planned = engine.history:at(2), engine.history:at(3)
   equal({ line.experiment, line.outcome }, { 2, "kept" })
   equal({ planned.experiment, planned.outcome, planned.operator }, { 1, "kept", "planned" })
@@ -112,7 +112,7 @@ test("an offer that nobody answers ends with its reason, or with the run", funct
   over.intake.only = nil
   over.budget:limit { iterations = 1 }
   assert(over:run { run_number = 1 })
-  equal({ over.history.count, over.flying }, { 2, 0 })
+  equal({ over.history.count, over.busy }, { 2, 0 })
   matches(over.history.newest.rollback_reason, "the run ended before it was submitted: budget: iterations used up")
 end)
 

@@ -5,7 +5,7 @@ local tap = require "tap"
 local test, equal = tap.test, tap.equal
 
 local function engine_of()
-  local engine = { workers = 3, seed = 1, slots = {}, flying = 0, world = {}, metric = direction.new {}, objections = { 1 }, judge = {},
+  local engine = { workers = 3, seed = 1, slots = {}, busy = 0, world = {}, metric = direction.new {}, objections = { 1 }, judge = {},
     budget = { limit = function(self, limits) self.limits = limits end },
     history = { run = 1, since_kept = 5, since_best = 6, run_totals = "own", best = { id = "c0009" } } }
   function engine.history:begin(run) self.run, self.since_kept, self.since_best, self.run_totals = run, 0, 0, "new" end
@@ -17,11 +17,11 @@ test("what flew then flies while the body runs, and nothing after it", function(
   local engine = engine_of()
   local seen
   local results = table.pack(past.with_flying(engine, { [4] = "a", [7] = "b" }, function()
-    seen = { engine.flying, engine.slots[4], engine.slots[7] }
+    seen = { engine.busy, engine.slots[4], engine.slots[7] }
     return 1, nil, 3, nil
   end))
   equal(seen, { 2, { number = 4, proposal = "a" }, { number = 7, proposal = "b" } })
-  equal({ results, engine.flying, engine.slots }, { { 1, nil, 3, nil, n = 4 }, 0, {} })
+  equal({ results, engine.busy, engine.slots }, { { 1, nil, 3, nil, n = 4 }, 0, {} })
 end)
 
 test("a plan sees the run, the seed and the context of then; afterwards all is as it was", function()
@@ -31,7 +31,7 @@ test("a plan sees the run, the seed and the context of then; afterwards all is a
   local results = table.pack(past.at_plan(engine, { number = 8, planned = 77, run = 2, seed = 6, context = context }, { [4] = "a" },
     function(view)
       seen = { view, engine.history.run, engine.history.since_kept, engine.seed, engine.workers, engine.budget.limits,
-        engine.budget.reserved, engine.elapsed_s, engine.may_start(), engine.world.directions_seen, engine.flying }
+        engine.budget.reserved, engine.elapsed_s, engine.may_start(), engine.world.directions_seen, engine.busy }
       return "x", nil
     end))
   equal(seen, { { 8, 77 }, 2, 0, 6, 3, { tokens = 5 }, { tokens = 3 }, 9, 2, 1, 1 })

@@ -54,6 +54,10 @@ tap.test("an exit code, and what was written", function()
   assert(result.wall_s > 0 and result.max_rss_bytes > 0)
 end)
 
+tap.test("a byte that comes alone is not the end", function()
+  tap.equal(shell("printf a; sleep 0.1; printf b; sleep 0.1; printf c").stdout.head, "abc")
+end)
+
 tap.test("a signal is no exit code", function()
   local result = shell("kill -SEGV $$")
   tap.equal({ result.outcome, result.code, result.signal, result.signal_name }, { "signal", nil, 11, "SIGSEGV" })
@@ -82,6 +86,12 @@ tap.test("what fills either stream is read while the command runs", function()
     local result = shell("head -c 300000 /dev/zero >&" .. to, { timeout_s = 60 })
     tap.equal({ result.outcome, result[name].bytes }, { "exit", 300000 })
   end
+end)
+
+tap.test("a command that crashes leaves no core file, whatever the caller's limit is", function()
+  local script = [[io.write(require("apsis.process").run { shell = "ulimit -S -c" }.stdout.head)]]
+  tap.equal(shell("ulimit -S -c unlimited; printf '%s' \"$SCRIPT\" | \"$APSIS\" exec /dev/stdin",
+    { env = { SCRIPT = script, APSIS = host.executable, PATH = os.getenv "PATH" } }).stdout.head, "0\n")
 end)
 
 tap.test("a command is as nice as who runs it", function()

@@ -245,6 +245,13 @@ test("a method of a stream that is given something else says so", function()
   end
 end)
 
+test("the bounds of an integer are two integers", function()
+  local rng = random.stream "bounds"
+  for _, bounds in ipairs { { 1, 2.5 }, { 0.5, 2 }, { 1 }, {}, { 1, "2" }, { "1", 2 }, { false, 2 }, { 2, 1 } } do
+    raises(("needs two integers, low <= high; got %s, %s"):format(bounds[1], bounds[2]), rng.integer, rng, bounds[1], bounds[2])
+  end
+end)
+
 test("an error says where the caller stands", function()
   local ok, message = pcall(function() local value = random.stream(1):integer(2, 1) return value end)
   assert(not ok)

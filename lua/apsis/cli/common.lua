@@ -32,12 +32,6 @@ function common.value_of(text)
   return tonumber(text) or text
 end
 
--- The manifest overrides of the options; nil and a message if --set is not KEY=VALUE.
-function common.overrides(args)
-  local overrides = { ["execution.workers"] = args.workers, seed = args.seed }
-  return overrides
-end
-
 -- Applies --strategy and --set to a configured session. true | nil, message, 2.
 function common.choose_strategy(self, args)
   local spec = self.manifest.strategy
@@ -125,8 +119,9 @@ end
 
 -- A session ready to run experiments. args beside a command's own: unchecked, past_target; as running.open's.
 function common.open(args, visit)
-  return running.open { dir = args.dir, overrides = common.overrides(args), unchecked = args.unchecked,
-    past_target = args.past_target, visit = visit, progress_line = progress.new { quiet = args.quiet or args.json },
+  return running.open { dir = args.dir, overrides = { ["execution.workers"] = args.workers, seed = args.seed },
+    unchecked = args.unchecked, past_target = args.past_target, visit = visit,
+    progress_line = progress.new { quiet = args.quiet or args.json },
     configured = function(self) return common.choose_strategy(self, args) end }
 end
 

@@ -64,7 +64,7 @@ local function conclude_one(engine, slot, result)
   if problem then
     outcome, reason, extra = "skipped_strategy_error", engine.strategy.where .. ": " .. problem, nil
     slot.extra, slot.answer = nil, nil
-  elseif outcome == "reverted_rejected" and not result and not reason then -- see line.worked_out
+  elseif outcome == "reverted_rejected" and not result and not reason then -- the line knows only the others
     reason = decide.reason(engine, outcome)
   end
   if outcome == "kept" and engine.hold and hold.put(engine, slot, reason, extra) then return end

@@ -88,8 +88,8 @@ local function objection_to(engine, slot)
 end
 
 -- Whether to keep a candidate: first the judge measures, or the front places it; then the strategy's accept decides.
--- Returns Success, keep, reason, extra, what was shown (nil: nothing).
-local function judge(engine, slot, candidate)
+-- true, keep, reason, extra, what was shown (nil: nothing) | false, traceback.
+local function weigh(engine, slot, candidate)
   local shown, evidence
   if engine.front then
     slot.value, shown, evidence = engine.front:worth(slot) -- other candidates may have been kept since it was measured
@@ -134,10 +134,10 @@ function decide.candidate(engine, slot, candidate, measurement)
   local passes, reason = engine.metric:passes(candidate.value)
   if passes and engine.front then passes, reason = engine.front:passes(slot) end
   if not passes then return "reverted_threshold_failure", reason end
-  local ok, keep, why, extra, shown = judge(engine, slot, candidate)
+  local ok, keep, why, extra, shown = weigh(engine, slot, candidate)
   if not ok then return "skipped_strategy_error", keep end
   if keep then
-    local objection = shown ~= false and objection_to(engine, slot)
+    local objection = shown ~= false and objection_to(engine, slot) -- if false, only the strategy wants it
     if objection then return "reverted_threshold_failure", objection, extra end
     return "kept", why, extra
   end

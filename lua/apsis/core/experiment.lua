@@ -85,7 +85,7 @@ local function resample(engine, slot, given)
   local needs = engine.budget:needs(engine.world, again)
   local short = engine.budget:short_of({ needs or false }, "asking again")
   if short then return nil, failed("skipped_not_selected", short) end
-  slot.planned = slot.planned or proposals.brief(slot.proposal)
+  slot.first_proposal = slot.first_proposal or proposals.brief(slot.proposal)
   engine:set_proposal(slot, again)
   engine.budget:hold_asking(slot, needs)
   return again

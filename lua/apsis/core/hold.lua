@@ -19,7 +19,7 @@ function hold.put(engine, slot, reason, extra)
     count = history.count, current = history.current.id, line = line.of(engine, slot, "kept", reason, extra) }
   if engine.world.save_held then engine.world:save_held(slot) end
   engine:phase(slot, "HELD")
-  engine.flying = engine.flying - 1
+  engine.busy = engine.busy - 1
   engine.scheduler:wake(engine.room)
   return true
 end
@@ -56,7 +56,7 @@ local function restore(engine, plan)
   slot.proposal.experiment = slot.number
   slot.candidate = candidates.new(slot)
   reserve(engine, slot)
-  engine.flying = engine.flying - 1
+  engine.busy = engine.busy - 1
   if engine.world.open_held then engine.world:open_held(slot) end
   engine:phase(slot, "HELD")
 end

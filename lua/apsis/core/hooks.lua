@@ -1,5 +1,5 @@
 -- hooks: calls a strategy's hook under the guard, in the task of its experiment, so that it may wait and cannot run
--- away. A hook that fails is a result: false and the traceback. Called by loop, experiment and decide.
+-- away. A hook that fails is a result: false and the traceback. Called by the rest of core.
 local guard = require "apsis.guard"
 local run = require "apsis.core.run"
 local sandbox = require "apsis.core.sandbox"

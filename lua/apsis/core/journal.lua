@@ -1,6 +1,6 @@
--- journal: the file of lines, and how it is read. The fsynced append is the commit point of an experiment; everything
--- else on disk can be rebuilt from here. What a line has is line.lua's. Knows no git and no process. If it has a seal,
--- that sees each line that is read or appended.
+-- journal: the file of lines, and how it is read. The fsynced append is the commit point of an experiment; all that
+-- follows from results can be rebuilt from here. What a line has is line.lua's. Knows no git and no process. If it has
+-- a seal, that sees each line that is read or appended.
 local json = require "apsis.json"
 local lines = require "apsis.core.line"
 local state = require "apsis.state"

@@ -52,7 +52,7 @@ line.fields = {
     rare = true, kind = "whole" },
   { "proposal", "table", "planner", "what plan returned, without large parts", always = true, shown = true,
     kind = planned },
-  { "plan", "table", "experiment", "the first proposal, if select asked for another", of = "slot.planned",
+  { "plan", "table", "experiment", "the first proposal, if select asked for another", of = "slot.first_proposal",
     rare = true, kind = planned },
   { "parents", "table", "planner", "ids", of = "proposal.parents", shown = true, kind = ids },
   { "operator", "string", "planner", "of the proposal", of = "proposal.operator", always = true, shown = true },

@@ -38,7 +38,7 @@ function loop.new(spec)
     strategy = spec.strategy, world = spec.world, journal = spec.journal, metric = direction.new(spec.metric),
     metrics = {}, metric_names = {}, tie_breaker = spec.tie_breaker, seed = spec.seed or 1, name = spec.name,
     workers = spec.workers or 1, proposals = spec.proposals or math.huge,
-    project = spec.project, slots = {}, flying = 0, median = stats.median, elapsed_s = 0,
+    project = spec.project, slots = {}, busy = 0, median = stats.median, elapsed_s = 0,
     thresholds = spec.thresholds or {}, threshold_of = spec.threshold_of or {}, objections = {},
     streak = { length = 0, outcome = nil },
   }, Engine)
@@ -99,8 +99,8 @@ end
 function Engine:fold(visit)
   local ok, folded, message, code = pcall(fold, self, visit)
   if ok then return folded, message, code end
-  if type(folded) == "table" and folded.fatal then return nil, folded.message, "ESTRATEGY" end
-  error(folded, 0)
+  if type(folded) ~= "table" or not folded.fatal then error(folded, 0) end
+  return nil, folded.message, folded.code == 3 and "EJOURNAL" or "ESTRATEGY"
 end
 
 function Engine:in_flight()
@@ -122,7 +122,7 @@ function Engine:open_slot(slot)
   local methods = self.slot_methods
   slot.afford, slot.took, slot.began = methods.afford, methods.took, self:steady()
   self.slots[slot.number] = slot
-  self.flying = self.flying + 1
+  self.busy = self.busy + 1
   return slot
 end
 
@@ -130,7 +130,7 @@ local with_provider = { PLAN = true, APPLY_CHANGE = true }
 
 -- How many experiments may start now, whatever the budget: free workers, and as many more as may wait for a provider.
 function Engine:free()
-  local free, asking = self.workers - self.flying, 0
+  local free, asking = self.workers - self.busy, 0
   if self.proposals >= self.workers then return free end
   for _, slot in pairs(self.slots) do
     if with_provider[slot.phase] and not slot.offered then asking = asking + 1 end
@@ -211,11 +211,11 @@ function Engine:log(slot, fields)
   if broken then error(broken, 0) end
   complete(self, slot, fields)
   local before = self.history.best
-  local written, message, code = self.journal:append(fields, self.metric)
+  local written, message = self.journal:append(fields, self.metric)
   if not written then
-    fatal(("the journal cannot be written, so the run stops: %s"):format(message), code == "EJOURNAL" and 2 or 3)
+    fatal(("the journal cannot be written, so the run stops: %s"):format(message), 3)
   end
-  self.slots[slot.number], self.flying = nil, self.flying - 1
+  self.slots[slot.number], self.busy = nil, self.busy - 1
   self.budget:release(slot, next(self.slots) ~= nil)
   local record, led = self.history:add(written)
   if not record then fatal(led, 2) end
@@ -245,7 +245,7 @@ local function run_tasks(self)
   error(finished, 0)
 end
 
--- Runs until the budget, the target or the strategy ends it. { reason, interrupted } | nil, message, exit code.
+-- Runs until the budget, the target or the strategy ends it. { reason, interrupted, ... } | nil, message, exit code.
 -- options: run_number, unfinished (plans to do again), numbering (first number that may be used), answers_only (nothing
 -- is planned: only those that wait for an answer, and have it, get their lines).
 function Engine:run(options)
@@ -260,7 +260,7 @@ function Engine:run(options)
   local ended, message, code = run_tasks(self)
   if not ended then return nil, message, code end
   if ended == "done" then return { reason = self.stopping, waiting = self.waiting } end
-  return { reason = "interrupted", interrupted = true, abandoned = self.flying }
+  return { reason = "interrupted", interrupted = true, abandoned = self.busy }
 end
 
 -- Measures the project as it is: candidate c0000, or under the next number when there is a baseline already. options:

@@ -161,12 +161,7 @@ function packed.restore(history, text, from)
   end
   history.outcomes, history.gain, history.bar, history.judged = head.outcomes, head.gain, head.bar, head.judged
   for id, values in pairs(head.more) do history.more[id] = table.move(values, 1, #values, 1, {}) end
-  for index = 1, #head.epochs do
-    local epoch = head.epochs[index]
-    if index > 1 or epoch.name ~= history.given.name or epoch.direction ~= history.given.direction then
-      history:begin_metric(epoch.name, epoch.direction, epoch.from)
-    end
-  end
+  for _, epoch in ipairs(head.epochs) do history:begin_metric(epoch.name, epoch.direction, epoch.from) end
   take_numbers(history, head, text, stop + 1)
   for name, one in pairs(head.records) do
     if not history.source:read(one.at) then return false end

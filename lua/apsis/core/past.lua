@@ -6,19 +6,19 @@ local past = {}
 
 -- Calls body with experiments in flight: proposals by experiment. Returns what it returns.
 function past.with_flying(engine, proposals, body)
-  engine.slots, engine.flying = {}, 0
+  engine.slots, engine.busy = {}, 0
   for experiment, proposal in pairs(proposals) do
     engine.slots[experiment] = { number = experiment, proposal = proposal }
-    engine.flying = engine.flying + 1
+    engine.busy = engine.busy + 1
   end
   local result = table.pack(body())
-  engine.slots, engine.flying = {}, 0
+  engine.slots, engine.busy = {}, 0
   return table.unpack(result, 1, result.n)
 end
 
 -- What else a plan may have seen: free workers, the budget and the user's directions, as they were then.
 local function set_context(engine, context)
-  local busy = engine.flying
+  local busy = engine.busy
   engine.workers = context.free and context.free + busy or engine.workers
   engine.budget:limit(context.limits or {})
   engine.elapsed_s = context.elapsed_s or 0

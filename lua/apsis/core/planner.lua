@@ -46,7 +46,7 @@ end
 
 -- Puts an experiment aside until somebody else answers it: its number and its budget are taken, no worker is.
 local function put_aside(self, slot)
-  self.flying = self.flying - 1
+  self.busy = self.busy - 1
   self:phase(slot, "PLAN")
 end
 
@@ -59,7 +59,7 @@ end
 -- Takes up one that was put aside: it was answered, or ended = { outcome, reason }.
 local function take_up(self, slot, ended)
   slot.offered, slot.ended = nil, ended or slot.ended
-  self.flying = self.flying + 1
+  self.busy = self.busy + 1
   start(self, slot)
 end
 
@@ -204,7 +204,7 @@ local function plan_round(self, plan, given)
       best_of.limit(self, list)
     end
     reason, wait = self.budget:refuses(self.world, plan.handed and NOBODY_ASKED or list)
-    if wait and self.flying > 0 then return "nothing" end
+    if wait and self.busy > 0 then return "nothing" end
   end
   if reason then
     self.stopping, self.halts = reason, not list and not self.budget:used_up()
@@ -222,13 +222,13 @@ local function take_answer(self)
     self.stopping = self.stopping or given.stop
     return "halt"
   end
-  given.slot.held.answer, self.flying = given.answer, self.flying + 1
+  given.slot.held.answer, self.busy = given.answer, self.busy + 1
   if self.workers == 1 then conclude.answered(self, given.slot)
   else self.scheduler:spawn(conclude.answered, self, given.slot) end
   return "started"
 end
 
--- The same under the decision lock; what was planned then starts. Also returns what was handed in.
+-- An answer or a request; else a round of halt and plan under `deciding`. Then it starts. Also returns what was given.
 local function plan_once(self)
   local answered = self.hold and take_answer(self)
   if answered then return answered end
@@ -301,7 +301,7 @@ end
 -- The last experiment of a run whose keeps were confirmed: what was gained, measured again when nothing else is in
 -- flight.
 local function final(self)
-  while self.flying > 0 do wait_for_room(self) end
+  while self.busy > 0 do wait_for_room(self) end
   local proposal = self.judge:final()
   if not proposal then return end
   local now = self.world:now()
@@ -323,7 +323,7 @@ end
 -- Nothing can start now: waits until that may change. Whether the run ends.
 local function wait_for_more(self, given)
   local only = self.intake and self.intake.only
-  if self.flying > 0 then
+  if self.busy > 0 then
     if only then self.intake:pause() else wait_for_room(self) end
     return false
   end
@@ -344,7 +344,7 @@ end
 local function end_aside(self)
   local slot = put_aside_first(self)
   while slot do
-    slot.offered, self.flying = nil, self.flying + 1
+    slot.offered, self.busy = nil, self.busy + 1
     slot.ended = { outcome = "skipped_not_selected", reason = "the run ended before it was submitted: "
       .. self.stopping }
     experiment_of(self, slot)
@@ -354,12 +354,12 @@ end
 
 -- The task that plans until something ends the run.
 function planner.run(self, unfinished)
-  while self.world:paused() do self.world:wait_paused(self) end
+  while self.world:paused() do self.world:wait_paused() end
   redo(self, hold.resume(self, unfinished))
   while true do
     while self:free() <= 0 do wait_for_room(self) end
     if self.world:paused() then
-      self.world:wait_paused(self)
+      self.world:wait_paused()
     else
       local result, given = plan_once(self)
       if self.workers == 1 then self.scheduler:breathe(STRETCH) end

@@ -10,7 +10,7 @@ slot.fields = {
   { "number", "number", "planner", "of the experiment" },
   { "proposal", "table", "planner, experiment", "what is tried, checked; its parents are ids" },
   { "strategy", "string", "planner", "the name of the strategy that planned it" },
-  { "planned", "table", "experiment", "the first proposal, after select asked for another" },
+  { "first_proposal", "table", "experiment", "the first proposal, after select asked for another" },
   { "seen", "number", "planner", "lines in the journal when it was planned" },
   { "now", "number", "planner", "when it was planned", unit = "s since 1970" },
   { "started", "number", "planner", "when it was started", unit = "s since 1970" },

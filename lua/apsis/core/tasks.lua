@@ -1,6 +1,6 @@
 -- tasks: coroutines over apsis.wait: N experiments in flight in one Lua state. A task yields a handle (a process, a
 -- timer) and goes on when it is done, or parks until another task wakes it. Mutexes keep hooks one at a time, first
--- come first served. Knows nothing of experiments. Called by loop.
+-- come first served. Knows nothing of experiments.
 local guard = require "apsis.guard"
 local wait = require "apsis.wait"
 

@@ -1,6 +1,6 @@
 -- note: logs/state.json: the phase of every experiment in flight, and what readers of goalseek's state file expect.
--- Replaced atomically soon after each phase begins. Never the truth: a resume rebuilds everything from the journal and
--- runs/. Called by world.
+-- Replaced atomically soon after each phase begins. No result is read from it; a run that goes on takes its limits and
+-- its time from it. Called by world.
 local answers = require "apsis.live.answers"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -143,7 +143,7 @@ function Note:finished(slot)
   self:flush()
 end
 
-function Note:save(_, status, reason)
+function Note:save(status, reason)
   self.status, self.reason = status, reason
   self:write()
   if status == "paused" then self.status = "running" end

@@ -295,14 +295,14 @@ function running.experiments(self, spec)
   local gone = not (there and outcome) and (self.world:gone() or lost) -- whatever failed first
   if gone then return nil, gone, 3 end
   if not outcome then
-    pcall(note.save, note, engine, "stopped", message)
+    pcall(note.save, note, "stopped", message)
     return nil, message, code
   end
   if spec.answers_only then
-    note:save(engine, self.last.status or "finished", self.last.reason)
+    note:save(self.last.status or "finished", self.last.reason)
     return result_of(self, outcome, before, outcomes_before)
   end
-  note:save(engine, outcome.interrupted and "interrupted" or outcome.waiting and "waiting" or "finished",
+  note:save(outcome.interrupted and "interrupted" or outcome.waiting and "waiting" or "finished",
     outcome.reason)
   if not outcome.interrupted and not outcome.waiting then self.allowance:note(number, limits, note.driven, "ended") end
   return result_of(self, outcome, before, outcomes_before)

@@ -1,5 +1,6 @@
--- runs: the files of one experiment under runs/: proposal, prompt, answers, diff, output and measurement. Written
--- before the journal line, and again if an experiment is restarted. Only read to decide what was in flight at a crash.
+-- runs: the files of one experiment under runs/: proposal, prompt, answers, diff, output and measurement; after the
+-- journal line, its result. Written again if an experiment is restarted. Read to find what was in flight at a crash,
+-- and for a strategy's artifacts.
 local answers = require "apsis.live.answers"
 local fs = require "apsis.fs"
 local json = require "apsis.json"
@@ -61,8 +62,8 @@ local function plain_text(edits)
   return true
 end
 
--- Saved whole, but synced only once it is answered: after a power cut before that, or if JSON cannot hold it, the
--- experiment is planned again.
+-- Saved whole, and synced just before somebody is asked who is paid or who approves: after a power cut before that, or
+-- if JSON cannot hold it, the experiment is planned again.
 function Runs:save_proposal(slot, run_number, sync)
   if not plain_text(slot.proposal.edits) then return true end
   local group = slot.group and { first = slot.group.first, size = slot.group.size } or nil

@@ -364,11 +364,11 @@ local function collect(job)
 end
 
 -- Measures record's commit: { status = ok|failed|timeout|crash, value, samples, metrics, items, stage, reason, missing,
--- rejected (its metric is null), near_misses, near_miss_count }. request = { stage, first (run the checks), repeats,
+-- rejected (its metric is null), near_misses, near_miss_count }. given = { stage, first (run the checks), repeats,
 -- items, split }.
-function verify.run(world, slot, record, asked)
-  local whole, request = asked.stage == nil, {}
-  for key, value in pairs(asked) do request[key] = value end -- a copy: the caller may ask again
+function verify.run(world, slot, record, given)
+  local whole, request = given.stage == nil, {}
+  for key, value in pairs(given) do request[key] = value end -- a copy: the caller may ask again
   request.stage = request.stage or world:stages()[1]
   if world.executor.measure then return world.executor:measure(slot, record, request) end
   local job = verify.job(world, slot, record, request, world.manifest.verification, "verification", true)

@@ -144,12 +144,12 @@ end
 
 function World:paused() return fs.stat(self.home .. "/.apsis/pause") ~= nil end
 
-function World:wait_paused(engine)
+function World:wait_paused()
   if not self.said_paused then
     self:log("warn", "paused: `apsis resume` goes on")
     self.said_paused = true
   end
-  self.state:save(engine, "paused")
+  self.state:save("paused")
   wait.sleep(0.3)
   if not self:paused() then self.said_paused = false end
 end
@@ -302,9 +302,11 @@ end
 
 function World:verify(slot, record, request)
   local measurement = verify.run(self, slot, record, request)
-  self.runs:write_json(slot, "metrics.json", { metrics = measurement.metrics, status = measurement.status,
-    samples = measurement.samples and json.array(measurement.samples), reason = measurement.reason,
-    items = measurement.items, near_misses = measurement.near_misses, near_miss_count = measurement.near_miss_count })
+  if record.id == ("c%04d"):format(slot.number) then
+    self.runs:write_json(slot, "metrics.json", { metrics = measurement.metrics, status = measurement.status,
+      samples = measurement.samples and json.array(measurement.samples), reason = measurement.reason,
+      items = measurement.items, near_misses = measurement.near_misses, near_miss_count = measurement.near_miss_count })
+  end
   near_miss.report(self, slot.number, measurement)
   return measurement
 end

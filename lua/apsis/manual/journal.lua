@@ -11,7 +11,7 @@ end
 return function()
   local self = page.new("apsis-journal", 5, "the journal, logs/results.jsonl: its fields and the outcomes", "")
   self:text("The journal has one line of JSON for each finished experiment. Lines are only appended, and each is on "
-    .. "disk before anything follows from it. All else that apsis knows of a run is rebuilt from it. "
+    .. "disk before anything follows from it. All else that apsis knows of finished experiments is rebuilt from it. "
     .. "`apsis log --json` prints it.")
   local fields, outcomes = {}, {}
   for index, field in ipairs(line.all()) do fields[index] = { field.name, about(field) } end

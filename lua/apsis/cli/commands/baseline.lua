@@ -132,7 +132,7 @@ function baseline.run(args)
   local value, measurement = outcome.record.value, outcome.measurement
   local failure = not value and "the baseline has no metric: " .. (measurement.reason or measurement.missing
     or measurement.status) or measurement.status ~= "ok" and (measurement.reason or measurement.status) or nil
-  self.world.state:save(self.engine, "ready", failure)
+  self.world.state:save("ready", failure)
   report(self, args, outcome, several, existing)
   local run_dir = self.world.runs:dir(outcome.record.experiment, true)
   local lacking = value and measurement.status == "ok" and rooms.first("baseline_lacks", self.manifest, outcome.record)
