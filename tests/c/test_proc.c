@@ -299,7 +299,7 @@ static void test_descriptors(const char *mode)
     struct ap_err err = {0};
     char *argv[] = {"true", NULL}, *huge[] = {"true", NULL, NULL};
     struct ap_proc_spec spec = spec_of(argv);
-    int before, failures = 0;
+    int before, failures = 0, named = 0;
     run(&result, &spec, &err);
     before = fd_count();
     for (int i = 0; i < 100; i++)
@@ -318,14 +318,18 @@ static void test_descriptors(const char *mode)
     spec.log = "/dev/null";
     struct rlimit limit, old;
     getrlimit(RLIMIT_NOFILE, &old);
-    for (int room = 0; room < 12; room++) { /* each descriptor in turn is the one too many */
+    spec.stdin_bytes = "x";
+    spec.stdin_count = 1;
+    for (int room = -3; room < 12; room++) { /* each descriptor in turn is the one too many */
         limit = old;
         limit.rlim_cur = (rlim_t)(before + room);
         setrlimit(RLIMIT_NOFILE, &limit);
         failures += run(&result, &spec, &err) != 0 && strcmp(err.code, "EMFILE") == 0;
+        named += strstr(err.message, "stdin_text") != NULL;
         setrlimit(RLIMIT_NOFILE, &old);
     }
-    ok(failures > 3 && failures < 12, "%s: out of descriptors is EMFILE (%d of 12)", mode, failures);
+    ok(failures > 6 && failures < 15, "%s: out of descriptors is EMFILE (%d of 15)", mode, failures);
+    ok(named == 1, "%s: and named where the input cannot be had (%d)", mode, named);
     ok(fd_count() == before, "%s: no descriptor leaks (%d, %d)", mode, fd_count(), before);
     ok(waitpid(-1, NULL, WNOHANG) == -1, "%s: no child is left", mode);
 }

@@ -160,6 +160,12 @@ test("a command changes its own limits; of another process only where it sees th
   equal(run(new(), "prlimit --nofile=50 sh -c 'ulimit -n'"), "50")
 end)
 
+test("root cannot write to /proc of a namespace", function()
+  local is_root = assert(process.run { shell = "id -u" }).stdout.head == "0\n"
+  if way ~= "namespaces" or not is_root then return end
+  matches(run(new(), "grep ' /proc proc ' /proc/self/mounts"), " ro,")
+end)
+
 test("a command's usual ioctl calls are not refused, as those that change a file's flags are", function()
   local asks = [[printf abcd > f; perl -e 'ioctl(STDIN, 0x541B, my $n = "\0" x 4) or die $!; print unpack("L", $n)' < f]]
   equal(run(new(), asks), "4") -- FIONREAD: how much there is to read

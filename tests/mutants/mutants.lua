@@ -1,6 +1,7 @@
 -- mutants: changes the product in one small place at a time, and looks whether a test fails. Of all such changes in
--- lua/apsis/core and runtime a sample is drawn; each is built in a copy of the tree, and tried in a sandbox of its own
--- (bwrap), as a mutant of the cage or of remove_tree could do harm. Prints the survivors and the share that was killed.
+-- lua/apsis/core and runtime a sample is drawn, by a number of each change's own: a seed draws the same ones, whatever
+-- else changes in the code. Each is built in a copy of the tree, and tried in a sandbox of its own (bwrap), as a mutant
+-- of the cage or of remove_tree could do harm. Prints the survivors and the share that was killed.
 --   apsis exec tests/mutants/mutants.lua BUILD COUNT SEED JOBS ONLY [PART]     called by `make mutants`
 local fs = require "apsis.fs"
 local host = require "apsis.host"
@@ -47,9 +48,9 @@ local function tests_of(path)
   return table.move(scripts, 1, #scripts, #quick + 1, quick)
 end
 
--- The sample: count changes, drawn in the order of the seed.
+-- The sample: the count changes with the lowest numbers; and how many there are.
 local function draw()
-  local all, texts, known, drawn = {}, {}, equivalents(), {}
+  local all, texts, known, seen, drawn = {}, {}, equivalents(), {}, {}
   for _, path in ipairs(lines "ls runtime/*.c runtime/*/*.c lua/apsis/core/*.lua | LC_ALL=C sort") do
     if path:sub(1, #only) == only and rooms[path] ~= false then
       texts[path] = assert(fs.read(path))
@@ -58,16 +59,19 @@ local function draw()
       table.move(found, 1, #found, #all + 1, all)
     end
   end
-  local rng = random.stream(seed, "mutants")
-  while #drawn < count and #all > 0 do
-    local at = rng:integer(1, #all)
-    local site = all[at]
-    all[at] = all[#all]
-    all[#all] = nil
+  for _, site in ipairs(all) do
+    local _, before, after = sites.apply(site, texts[site.path])
+    local name = ("%s: %s: %s"):format(site.path, squeezed(before), squeezed(after))
+    seen[name] = (seen[name] or 0) + 1
+    site.drawn = random.stream(seed, name .. seen[name]):random()
+  end
+  table.sort(all, function(a, b) return a.drawn < b.drawn end)
+  for _, site in ipairs(all) do
+    if #drawn == count then break end
     site.text, site.before, site.after = sites.apply(site, texts[site.path])
     if not known[site.path .. ": " .. squeezed(site.after)] then drawn[#drawn + 1] = site end
   end
-  return drawn, #all + #drawn
+  return drawn, #all
 end
 
 -- A new copy of the tree with what is built of it: its folder.

@@ -124,7 +124,7 @@ end
 
 local function is_of_memory(line, preceding, following, shown)
   if preceding:find "alloc%(" and line:find "^%s+if %([%w_>*-]+ == NULL%)$" then return true end
-  if shown:find("out of memory", 1, true) then return true end
+  if shown:find("out of memory", 1, true) or preceding:find "ENOMEM" then return true end
   for _, word in ipairs { "out_of_memory", "OUT_OF_MEMORY", "no_memory", "grow%(", "ENOMEM", "NO_MEMORY", "ap_buf_add",
     "ap_buf_reserve", "err_memory", "alloc%(", "dup%(", "asprintf", "[fF]ree%(", "Delete%(", "dispose%(",
     "_destroy%(", "event_delete%(", "add_field%(" } do
