@@ -141,7 +141,7 @@ end
 -- The same, within what is left of the budget.
 function Engine:may_start() return self.budget:room(self:free()) end
 
--- A slot enters a phase; of LOG with how it ended.
+-- A slot enters a phase. For LOG also: its outcome and reason.
 function Engine:phase(slot, phase, outcome, reason)
   slot.phase = phase
   self.world:phase(slot, outcome, reason)
