@@ -129,12 +129,10 @@ static pid_t command_start(const char *cwd, char **argv)
             start_errno = errno;
             start_step = "fork";
         }
-        if (cage_plan[RECORD] >= 0)
-            cage_copy_started();
+        cage_copy_started();
         return pid;
     }
-    if (cage_plan[RECORD] >= 0)
-        cage_copy_take();
+    cage_copy_take();
     if (cage_subreaper)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpriority(PRIO_PROCESS, 0, supervisor.nice);
@@ -246,7 +244,7 @@ static int init_run(int namespaces, char **argv)
     sigemptyset(&named);
     sigaddset(&named, SIGUSR1);
     sigaddset(&named, SIGTERM); /* the supervisor died */
-    if (cage_signal_await(&named, &info, -1) != SIGUSR1)
+    if (cage_signal_await(&named, &info, CAGE_NEVER) != SIGUSR1)
         return 1;
     int status = 0, stopped = STOP_NONE;
     /* The kernel does not limit root's processes: run first, to kill thousands in time. */
@@ -279,7 +277,7 @@ static int init_await(pid_t init)
 {
     for (;;) {
         siginfo_t info;
-        int status, signal = cage_signal_await(&supervisor.signals, &info, -1);
+        int status, signal = cage_signal_await(&supervisor.signals, &info, CAGE_NEVER);
         if (signal == SIGTERM) {
             union sigval grace = {.sival_int = cage_grace_of(&info, (pid_t)cage_plan[PARENT])};
             sigqueue(init, SIGTERM, grace);

@@ -97,15 +97,13 @@ int cage_copy_await(const sigset_t *set, siginfo_t *info, long long until_ns)
     for (;;) {
         struct pollfd fds[] = {
             {signals, POLLIN, 0}, {streams[0].ours, POLLIN, 0}, {streams[1].ours, POLLIN, 0}}; /* poll skips -1 */
-        long long left_ns = until_ns < 0 ? 0 : until_ns - cage_now_ns();
-        left_ns = left_ns < 0 ? 0 : left_ns;
-        struct timespec left = {left_ns / 1000000000, left_ns % 1000000000};
-        int ready = ppoll(fds, 3, until_ns < 0 ? NULL : &left, NULL);
+        struct timespec left = cage_left(until_ns);
+        int ready = ppoll(fds, 3, &left, NULL);
         for (int i = 0; i < 2; i++)
             copy(i, READS);
         if (ready > 0 && fds[0].revents != 0)
             return cage_signal_await(set, info, 0);
-        if (until_ns >= 0 && cage_now_ns() >= until_ns)
+        if (cage_now_ns() >= until_ns)
             return 0;
     }
 }

@@ -10,7 +10,7 @@
 
 /* Before the command starts: makes its pipes. Our own descriptors 1 and 2 are the files. 0, or -1 with errno. */
 int cage_copy_open(const sigset_t *set);
-/* In the command's process: the pipes become its descriptors 1 and 2. */
+/* In the command's process: the pipes, if there are any, become its descriptors 1 and 2. */
 void cage_copy_take(void);
 /* Once it has started: only the command still writes to them. */
 void cage_copy_started(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* excess: what a command takes too much of: disk space, processes. Part of the cage program. */
+/* excess: detects a command that takes too much disk space or starts too many processes. Part of the cage program. */
 #include "cage/excess.h"
 
 #include <stdbool.h>

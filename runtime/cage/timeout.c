@@ -33,16 +33,20 @@ static void all_signal(pid_t command, int signal)
         kill(-1, signal); /* in a pid namespace: every process of it except its init, at once */
 }
 
-/* Waits for a signal of `set` until `until_ns` (-1: forever); 0 on timeout. */
+struct timespec cage_left(long long until_ns)
+{
+    long long left_ns = until_ns - cage_now_ns();
+    if (left_ns < 0)
+        return (struct timespec){0, 0};
+    return (struct timespec){left_ns / 1000000000, left_ns % 1000000000};
+}
+
 int cage_signal_await(const sigset_t *set, siginfo_t *info, long long until_ns)
 {
-    struct timespec left = {0, 0};
     int signal;
     do {
-        long long left_ns = until_ns < 0 ? 0 : until_ns - cage_now_ns();
-        if (left_ns > 0)
-            left = (struct timespec){left_ns / 1000000000, left_ns % 1000000000};
-        signal = sigtimedwait(set, info, until_ns < 0 ? NULL : &left);
+        struct timespec left = cage_left(until_ns);
+        signal = sigtimedwait(set, info, &left);
     } while (signal < 0 && errno == EINTR);
     return signal < 0 ? 0 : signal;
 }
@@ -59,7 +63,7 @@ int cage_grace_of(const siginfo_t *info, pid_t expected_parent)
 struct watch {
     pid_t command;
     int stopped;
-    long long next_ns, look_ns; /* -1: never */
+    long long next_ns, look_ns;
     const char *cwd;
     unsigned long long free_before;
 };
@@ -69,7 +73,7 @@ static void stop(struct watch *watch, int why, int grace_ms)
 {
     all_signal(watch->command, grace_ms > 0 ? SIGTERM : SIGKILL);
     long long end_ns = cage_now_ns() + (grace_ms > 0 ? grace_ms * 1000000LL : RETRY_NS);
-    if (watch->stopped == STOP_NONE || watch->next_ns < 0 || grace_ms == 0 || end_ns < watch->next_ns)
+    if (watch->stopped == STOP_NONE || grace_ms == 0 || end_ns < watch->next_ns)
         watch->next_ns = end_ns;
     if (watch->stopped == STOP_NONE)
         watch->stopped = why;
@@ -80,9 +84,9 @@ static void stop(struct watch *watch, int why, int grace_ms)
 static void look(struct watch *watch)
 {
     long long now_ns = cage_now_ns();
-    if (watch->next_ns >= 0 && now_ns >= watch->next_ns) {
+    if (now_ns >= watch->next_ns) {
         stop(watch, STOP_TIMEOUT, watch->stopped == STOP_NONE ? (int)cage_plan[GRACE_MS] : 0);
-    } else if (watch->look_ns >= 0 && now_ns >= watch->look_ns) {
+    } else if (now_ns >= watch->look_ns) {
         int why = cage_excess(watch->cwd, watch->free_before);
         watch->look_ns = cage_now_ns() + LOOK_NS;
         if (why != STOP_NONE)
@@ -104,8 +108,8 @@ static void last_await(pid_t command, const sigset_t *set)
 int cage_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t *set, int *status)
 {
     bool guards = cage_is_boxed() || cage_plan[DISK_RESERVE] > 0; /* or another program's box */
-    struct watch watch = {command, STOP_NONE, cage_plan[DEADLINE_NS], guards ? cage_now_ns() + LOOK_NS : -1, cwd,
-        cage_plan[DISK_RESERVE] > 0 ? cage_disk_free(cwd) : 0};
+    struct watch watch = {command, STOP_NONE, cage_plan[DEADLINE_NS] >= 0 ? cage_plan[DEADLINE_NS] : CAGE_NEVER,
+        guards ? cage_now_ns() + LOOK_NS : CAGE_NEVER, cwd, cage_plan[DISK_RESERVE] > 0 ? cage_disk_free(cwd) : 0};
     int grace_ms = -1; /* somebody has asked for its end */
     for (;;) {
         pid_t pid;
@@ -119,9 +123,9 @@ int cage_watch(pid_t command, const char *cwd, pid_t supervisor, const sigset_t 
             stop(&watch, STOP_ASKED, grace_ms);
         grace_ms = -1;
         look(&watch);
-        bool looks = watch.look_ns >= 0 && (watch.next_ns < 0 || watch.look_ns < watch.next_ns);
+        long long until_ns = watch.look_ns < watch.next_ns ? watch.look_ns : watch.next_ns;
         siginfo_t info;
-        int signal = cage_copy_await(set, &info, reaped > REAPED_MAX ? 0 : looks ? watch.look_ns : watch.next_ns);
+        int signal = cage_copy_await(set, &info, reaped > REAPED_MAX ? 0 : until_ns);
         if (signal == SIGTERM &&
             (info.si_pid == 0 || info.si_pid == supervisor)) /* otherwise the command signalled its own init */
             grace_ms = cage_grace_of(&info, cage_subreaper ? supervisor : 0);

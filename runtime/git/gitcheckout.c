@@ -44,7 +44,7 @@ static int has_value(bool *yes, git_repository *repo, const char *path, const ch
 
 /* ---- what differs from HEAD ---- */
 
-/* Whether all that is said of a path is that it is not there, where a sparse checkout has it so. */
+/* Whether a path differs only in being absent because a sparse checkout leaves it out. */
 static bool is_left_out(const git_status_entry *entry, git_index *index)
 {
     if (entry->status != GIT_STATUS_WT_DELETED)

@@ -141,7 +141,7 @@ int ap_gitlib_fail_ref(struct ap_err *err, int result, git_repository *repo, con
         common, ref, ref, common, ref);
 }
 
-/* Denies that a pack has an object that is to be written, which is then written once more. */
+/* Claims that no pack has an object about to be written, so that libgit2 writes it again and opens no pack. */
 static int not_asked(git_odb_backend *backend, const git_oid *id)
 {
     (void)backend;

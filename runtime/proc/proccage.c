@@ -88,7 +88,7 @@ int ap_proc_cage(const void *bytes, size_t count, struct ap_err *err)
         close(fd);
     if (fd >= 0 && written != 0 && errnum == EFBIG)
         return ap_err_set(err, "EFBIG",
-            "no file of more than `ulimit -f` may be written here, and the program that keeps commands in has %zu kB: "
+            "no file of more than `ulimit -f` may be written here, and the program that confines commands has %zu kB: "
             "raise the limit",
             count / 1024 + 1);
     return cage_to_file(bytes, count, err);

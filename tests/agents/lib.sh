@@ -179,7 +179,7 @@ scenarios() {
     item "$AGENT: a rate limit ends a run whose minutes are shorter than the wait"
     MINUTES=0.4 asks 429 "${SLOW:+20}"
     is "exit" "$code" 4
-    like "why" "$err" "${SLOW:-rate limit.*is behind the end of budget.minutes}"
+    like "why" "$err" "${SLOW:-rate limit.*would be after the end of budget.minutes}"
     end_item
 
     item "$AGENT: a server that fails"

@@ -110,7 +110,7 @@ END
 before=$(lines)
 apsis run --minutes 1
 is "exit" "$code" 4
-like "why" "$err" "stopping: claude has reached a usage limit.*the next try at .* is behind the end of budget.minutes"
+like "why" "$err" "stopping: claude has reached a usage limit.*the next try at .* would be after the end of budget.minutes"
 is "no line" "$(lines)" "$before"
 end_item
 

@@ -165,7 +165,7 @@ before=$(state)
 for id in "" c0001; do
     apsis apply $id
     is "$id: exit" "$code" 5
-    like "$id: why" "$err" "results.jsonl:6: this is not the line that apsis wrote.*nothing was applied.*--force applies it all the same"
+    like "$id: why" "$err" "results.jsonl:6: this is not the line that apsis wrote.*nothing was applied.*--force applies it anyway"
     is "$id: nothing changed" "$(state)" "$before"
 done
 apsis apply --dry-run

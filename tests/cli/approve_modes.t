@@ -30,7 +30,7 @@ git merge -q --no-ff -m merge autoloop/rise 2>/dev/null || git merge -q --no-ff 
 apsis tick --program rise --quiet
 apsis approve c0003 -C .autoloop/programs/rise.md --json
 is "after a new baseline" "$(json outcome)" skipped_not_selected
-like "why" "$(json reason)" "measured again \(c0004\) while it waited"
+like "why" "$(json reason)" "new baseline .c0004. was measured while it waited"
 apsis replay --check .autoloop/programs/rise.md
 is "replay" "$code" 0
 end_item

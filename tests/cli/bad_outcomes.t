@@ -159,7 +159,7 @@ ok "nothing was run" test ! -e "$T/was-run"
 STRATEGY=hillclimb new_project unkept
 APSIS_CAGE=none apsis baseline
 is "without" "$code" 0
-like "said" "$err" "nothing keeps commands in here"
+like "said" "$err" "commands are not confined here"
 end_item
 
 # What the user would have lost: `best` handed out the baseline, and everything was ranked by what it was not measured by.

@@ -266,7 +266,7 @@ apsis run -q --iterations 1
 another_evaluator 3
 apsis approve
 unlike "no gain is shown" "$out" "gain:"
-like "why" "$out" "measured again .c0002. while it waited"
+like "why" "$out" "new baseline .c0002. was measured while it waited"
 apsis approve c0001
 is "its line" "$(field 1 outcome) $(field 1 primary_metric)" "skipped_not_selected null"
 git worktree add -q --detach "$T/from" refs/apsis/tiny/c0001
@@ -298,7 +298,7 @@ apsis baseline
 apsis run -q --iterations 2
 echo x >hid.txt
 apsis run -q --iterations 1
-like "it comes" "$code $err" "^2 .*hid.txt: what measures is not"
+like "it comes" "$code $err" "^2 .*hid.txt: the evaluator has changed"
 apsis baseline --again
 apsis run -q --iterations 1
 is "from there" "$(field 4 parents)" '["c0003"]'

@@ -253,7 +253,7 @@ for one in first second; do like "$one" "$(cat "$T/$one.out")" "nodes: a job ran
 echo APSIS_CAGE=none >"$FAKE/env"
 echo 'sandbox: required' >>manifest.yaml
 apsis doctor
-like "a sandbox that the node lacks" "$code $out" "3 .*FAIL +nodes: a job ran on n[1-4].*manifest.yaml:[0-9]+: sandbox: nothing keeps commands in there"
+like "a sandbox that the node lacks" "$code $out" "3 .*FAIL +nodes: a job ran on n[1-4].*manifest.yaml:[0-9]+: sandbox: commands are not confined there"
 rm "$FAKE/env"
 wait_for "no job" idle
 is "no folder" "$(folders)" 0
@@ -268,7 +268,7 @@ commit slurm
 refused() { # refused WHAT
     apsis run -q --iterations 1
     is "$1: run" "$code" 2
-    like "$1: why, and the remedy" "$err" "manifest.yaml:[0-9]+: execution.target: what measures is not what it was at .*\`apsis baseline --again\`"
+    like "$1: why, and the remedy" "$err" "manifest.yaml:[0-9]+: execution.target: the evaluator has changed since .*\`apsis baseline --again\`"
     apsis setup
     like "$1: setup" "$out" "note +baseline +manifest.yaml:[0-9]+: execution.target: .*next: apsis baseline --again && apsis run$"
 }

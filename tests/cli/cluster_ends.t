@@ -216,7 +216,7 @@ apsis run -q --iterations 2
 touch "$FAKE/out_of_reach"
 apsis run -q --iterations 1
 is "exit" "$code" 3
-like "why" "$err" "stopping: nothing could be measured; once that is mended, .apsis run. goes on: "
+like "why" "$err" "stopping: nothing could be measured; fix that, then .apsis run. resumes: "
 rm "$FAKE/out_of_reach"
 end_item
 

@@ -30,7 +30,7 @@ refused() { # WHAT: in the message
 goes_on() {
     apsis run --iterations 1 -q
     is "exit" "$code" 0
-    unlike "no word of the evaluator" "$err" "what measures"
+    unlike "no word of the evaluator" "$err" "evaluator"
 }
 
 item "verification.commands changed in the manifest"
@@ -185,31 +185,31 @@ without_record() {
     rm -f .apsis/fold
 }
 
-item "a baseline without a record of what measures: a warning, once, by run, step and submit"
+item "a baseline without a digest of the evaluator: a warning, once, by run, step and submit"
 measured driven
 without_record 1
 echo 1000 >value.txt
 apsis submit --new-run
-is "submit" "$code $(grep -c 'has no record' <<<"$err")" "0 1"
+is "submit" "$code $(grep -c 'has no digest of the evaluator' <<<"$err")" "0 1"
 measured old
 apsis run --iterations 1 -q
-unlike "none with the record" "$err" "no record"
+unlike "none with the record" "$err" "no digest of the evaluator"
 without_record 1
 sed -i 's/sh evaluate.sh rules.txt/sh evaluate.sh/' manifest.yaml
 apsis run --iterations 2 -q
 is "exit" "$code" 0
-is "run" "$(grep -c 'the baseline c0000 has no record of what measures' <<<"$err")" 1
+is "run" "$(grep -c 'the baseline c0000 has no digest of the evaluator' <<<"$err")" 1
 like "the remedy" "$err" "$REMEDY"
 apsis step -q
-is "step" "$code $(grep -c 'has no record' <<<"$err")" "0 1"
+is "step" "$code $(grep -c 'has no digest of the evaluator' <<<"$err")" "0 1"
 sed -i -E '1s/"experiment":0/"evaluator":{"apart":""},&/' logs/results.jsonl
 rm -f .apsis/fold
 apsis step -q
-is "an empty record is none" "$code $(grep -c 'has no record' <<<"$err")" "0 1"
+is "an empty record is none" "$code $(grep -c 'has no digest of the evaluator' <<<"$err")" "0 1"
 apsis baseline --again -q
 apsis step -q
 is "a new baseline has one" "$code" 0
-unlike "no warning" "$err" "no record"
+unlike "no warning" "$err" "no digest of the evaluator"
 end_item
 
 item "another line has such a record, and the newest baseline lacks it"
@@ -220,7 +220,7 @@ without_record "$at"
 for command in "run --iterations 1" step; do
     apsis $command -q
     is "$command: exit" "$code" 2
-    like "where" "$err" "logs/results.jsonl:$at: the baseline c[0-9]+ has no record of what measures, and c0000 has one"
+    like "where" "$err" "logs/results.jsonl:$at: the baseline c[0-9]+ has no digest of the evaluator, and c0000 has one"
     like "the remedy" "$err" "$REMEDY"
 done
 is "nothing was measured" "$(lines)" "$measured_lines"

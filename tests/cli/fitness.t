@@ -493,7 +493,7 @@ apsis baseline --repeats 1
 apsis run --iterations 2 -q
 is "not better" "$(field 0 primary_metric) $(field 1 primary_metric) $(field 2 primary_metric)" "0.5 0.5 1"
 is "as it ran" "$(part 1 secondary_metrics)" '{"tests.failed":0,"tests.passed":1,"tests.skipped":1,"tests.total":1}'
-like "said" "$err" "tests: 1 tests ran, and the baseline's were 2: the score is over these"
+like "said" "$err" "tests: 1 tests ran, and the baseline's were 2: the score is divided by the baseline.s"
 like "nor are more unseen" "$err" "tests: 3 tests ran, and the baseline's were 2: easy tests"
 end_item
 

@@ -82,7 +82,7 @@ is "no bisect" "$code" 2
 apsis explain c0004
 is "and no explain" "$code" 2
 like "with what goes instead" "$err" "apsis show ID --against OTHER"
-like "with the reason" "$err" "front's value is no candidate's alone"
+like "with the reason" "$err" "with metric.pareto a value is the whole front's"
 apsis show c0002
 line "show" "$out" "^kept because: +joins the front"
 apsis export --csv -

@@ -58,13 +58,13 @@ sleep 1.1 # the time of a journal line, by which plans know their parent, has se
 apsis run --iterations 1
 is "run" "$code" 0
 like "the lines that are missing" "$err" "apsis wrote 8 lines, and 5 are there"
-like "what can be done again" "$err" "1 experiment has a plan in runs/ and no line in the journal: done again"
-like "what cannot" "$err" "the journal has no line of c0006 to c0007, but there is a commit: .*if logs/ came from a backup"
+like "what can be done again" "$err" "1 experiment has a plan in runs/ but no line in the journal: restarted"
+like "what cannot" "$err" "the journal has no line for c0006 to c0007, but there is a commit: .*if logs/ came from a backup"
 is "their commits" "$(git for-each-ref refs/apsis/tiny/c0006 refs/apsis/tiny/c0007)" "$before"
 is "and their folders" "$(cat runs/0007/measure.json runs/0007/proposal.json)" "$verified"
 is "new numbers follow" "$(grep -o '"candidate":"c0*[5-9]"' $journal | tr '\n' ' ')" '"candidate":"c0005" "candidate":"c0008" '
 apsis run --iterations 1
-unlike "told once" "$err" "the journal has no line of|has a plan in runs/"
+unlike "told once" "$err" "the journal has no line for|has a plan in runs/"
 end_item
 
 item "lines that somebody adds are found out, and not taken over"

@@ -235,13 +235,13 @@ sed -i 's/run: sh evaluate.sh/run: sh -e evaluate.sh/' manifest.yaml
 echo 1 >value.txt
 apsis submit
 is "exit" "$code" 2
-like "message" "$err" "values would not compare"
+like "message" "$err" "values would not be comparable"
 unlike "message" "$err" "waits in the inbox"
 apsis next
 is "exit of next" "$code" 2
 apsis submit --timeout 60
 is "exit with a deadline" "$code" 2
-like "text" "$out" "s0003 was not tried: .*values would not compare"
+like "text" "$out" "s0003 was not tried: .*values would not be comparable"
 is "the inbox" "$(find .apsis/inbox -maxdepth 1 -name 's*.json')" ""
 apsis wait s0001 --json
 is "wait" "$code $(result)" "2 refused"

@@ -270,7 +270,7 @@ test("off is off, and none that is required is refused", function()
   ways.find = asked
   equal(made, nil)
   matches(message, "namespaces: not here.*required")
-  matches(open.open, "nothing keeps commands in")
+  matches(open.open, "commands are not confined")
 end)
 
 test("a program that commands do not see is named, with a folder to allow, and what they see instead", function()

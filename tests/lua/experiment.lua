@@ -132,7 +132,7 @@ test("what could not be measured where verifications run has no value, is nobody
     world = { measure = function(_, _, slot) return slot.baseline and { value = 1 } or lost end } })
   equal(lines[3].outcome, "skipped_executor_failure") -- patience counts none
   equal({ #lines, ended.code }, { 4, 3 })
-  matches(ended.message, "^stopping: nothing could be measured in 3 consecutive experiments; once that is mended, `apsis run` goes on: no node")
+  matches(ended.message, "^stopping: nothing could be measured in 3 consecutive experiments; fix that, then `apsis run` resumes: no node")
 end)
 
 test("a verification that ends without a value has failed, and one that crashed is no measurement", function()

@@ -106,7 +106,7 @@ test("what is before a new baseline is not compared any more", function()
   assert(engine:run { run_number = 1, answers_only = true })
   local line = engine.journal:read(3)
   equal({ line.experiment, line.outcome }, { 1, "skipped_not_selected" })
-  matches(line.rollback_reason, "measured again %(c0002%) while it waited")
+  matches(line.rollback_reason, "new baseline %(c0002%) was measured while it waited")
 end)
 
 test("the same files are not measured while one waits", function()

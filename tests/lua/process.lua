@@ -341,6 +341,12 @@ for _, mode in ipairs { "watched", "subreaper" } do
   end)
 end
 
+tap.test("a record that cannot be opened is an error that names it", function()
+  local _, message, code = process.run { shell = "true", record = dir .. "/none/end", stdout_file = dir .. "/out",
+    stderr_file = dir .. "/err" }
+  tap.equal({ message, code }, { ("ENOENT: open %s/none/end: No such file or directory"):format(dir), "ENOENT" })
+end)
+
 tap.test("a recorded command's output that cannot be written is an error of the log, also in the record", function()
   local record = dir .. "/end-full"
   local result = assert(process.run { shell = "echo lost", record = record, stdout_file = "/dev/full",

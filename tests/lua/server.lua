@@ -93,6 +93,10 @@ tap.test("a stream is sent as it comes, and ends", function()
   tap.equal({ found.code, found.stdout.head:sub(1, 141) }, { 0, table.concat(numbers, " ") .. " " })
   local sent, message, code = server:send(request.id, "more")
   tap.equal({ sent, code }, { nil, "ENOENT" }, message)
+  for _, id in ipairs { request.id, request.id + 1000 } do
+    sent, message, code = server:finish(id)
+    tap.equal({ sent, code }, { nil, "ENOENT" }, message)
+  end
 end)
 
 tap.test("a client that goes away is noticed, and one that never reads is dropped at a limit", function()

@@ -33,7 +33,7 @@ budget: {iterations: 200}
 local program = [[
 # @NAME@
 
-What is to become better, and what must not change. A provider that is asked with a prompt gets this text.
+What should improve, and what must not change. Providers that are asked with a prompt get this text.
 
 - `settings.lua` is the only file to change: three numbers, the coefficients of a parabola.
 - `evaluate.lua` measures how far the parabola is from the points it should go through: `METRIC loss=...`, lower is

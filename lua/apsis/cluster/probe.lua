@@ -36,10 +36,10 @@ local function words(given, job, where)
   add(true, ("a job ran on %s after %.1f s in the queue, with apsis %s"):format(given.node, given.queue_s,
     found.version))
   if job.manifest.sandbox.mode == "off" then add(false, "`sandbox: off` turns the sandbox off")
-  elseif found.way then add(found.way ~= "landlock", "commands are kept in by " .. ways.words(found.way))
+  elseif found.way then add(found.way ~= "landlock", "commands are confined by " .. ways.words(found.way))
   else
     local required = job.manifest.sandbox.mode == "required"
-    add(false, "nothing keeps commands in there: " .. tostring(found.reason), required and "sandbox" or nil)
+    add(false, "commands are not confined there: " .. tostring(found.reason), required and "sandbox" or nil)
   end
   for index, text in ipairs(found.missing) do add(false, text, found.keys[index]) end
   local off = found.time - job.created - given.queue_s - given.wall_s

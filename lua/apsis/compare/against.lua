@@ -29,7 +29,7 @@ local function misused(args)
   if args.prompt then return "--prompt and --against do not go together" end
   if args.most and not args.bisect then return "--most is of --bisect: add it, or leave both out" end
   if args.most and args.most < LEAST then
-    return ("--most: at least %d, for the candidate as it is comes first; %d is given"):format(LEAST, args.most)
+    return ("--most: must be %d or more (the unchanged candidate is measured first), not %d"):format(LEAST, args.most)
   end
 end
 
@@ -174,7 +174,7 @@ end
 -- Compares the candidate of args. exit code, message.
 function against.run(self, args)
   if args.bisect and self.manifest.metric.names then
-    return 2, "--bisect looks for what made one number worse, and a front's value is no candidate's alone: leave it out"
+    return 2, "--bisect needs a metric of one number; with metric.pareto a value is the whole front's: leave it out"
   end
   local record, other, code = records(self, args)
   if not record then return code, other end

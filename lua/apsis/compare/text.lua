@@ -279,7 +279,7 @@ function text.bisect(self, made, result)
   print(("bisect: %s of at most %d%s"):format(plural(result.measured, "measurement"), result.most, took))
   for _, line in ipairs(step_rows(self, result)) do print("  " .. line) end
   if #result.unrepeated > 0 and #result.targets > 0 then
-    print(("%d of what regressed did not regress again, by chance perhaps, and %s left out"):format(#result.unrepeated,
+    print(("%d of the regressions did not recur (perhaps they were chance), and %s left out"):format(#result.unrepeated,
       #result.unrepeated == 1 and "is" or "are"))
   end
   if result.found then found_line(self, made, result) else print(no_answer(made, result)) end

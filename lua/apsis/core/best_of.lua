@@ -114,7 +114,7 @@ end
 function best_of.note(slot, answers, choice)
   local planned, extra = slot.proposal.trajectory, slot.extra
   if not planned and not answers[2] then return end
-  -- Told later.
+  -- A wrong type is reported later.
   if extra ~= nil and (type(extra) ~= "table" or extra.notes ~= nil and type(extra.notes) ~= "table") then return end
   extra = copied(extra)
   local notes = copied(extra.notes)

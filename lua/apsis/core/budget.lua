@@ -86,7 +86,7 @@ local function machines_for(self, proposal)
   return totals.machines > 0 and verifications(proposal) * totals.machines / math.max(1, totals.priced) or 0
 end
 
--- The same of a slot, as it was when it was opened; what they have cost already, if that is more.
+-- The same for a slot: the estimate from when it was opened, or the cost so far if that is higher.
 local function machines_of(slot)
   return math.max(slot.machines and slot.machines.usd or 0, slot.reserved.machines or 0)
 end

@@ -41,7 +41,7 @@ function decide.measure(engine, slot, request, trace)
   return true
 end
 
-decide.NOT_AGAIN = "what several metrics were measured at is not measured again; verification.repeats takes medians"
+decide.NOT_AGAIN = "with several metrics nothing is measured again; verification.repeats takes medians"
 
 local function check_request(engine, request)
   if engine.front then return 'accept returned "measure": ' .. decide.NOT_AGAIN end

@@ -324,7 +324,7 @@ local function ask(engine, slot)
   return { outcome = "asked", text = answer.text }
 end
 
--- Brings a slot to the point where only the decision is missing (nil: slot.measurement is what it goes by), or where it
+-- Runs a slot up to its decision. nil if only that is missing (it is made from slot.measurement), else how the slot
 -- ended.
 function experiment.measured(engine, slot)
   if slot.ended then return slot.ended end

@@ -6,8 +6,8 @@ local line = require "apsis.core.line"
 
 local hold = {}
 
--- Puts a candidate aside that would be kept for this reason, if engine.hold, which is there, asks for that. Whether it
--- does.
+-- Puts aside a candidate that would be kept for this reason, if engine.hold (which must be set) wants an answer first.
+-- Returns whether it did.
 function hold.put(engine, slot, reason, extra)
   local text = not slot.held and engine.hold:asks(slot)
   if not text then return false end
@@ -82,7 +82,7 @@ end
 -- Why a candidate cannot be compared any more: what is before a new baseline does not count.
 function hold.overtaken(history, held)
   if history.began <= held.count then return nil end
-  return ("the project was measured again (%s) while it waited, and what is before that is not compared any more")
+  return ("a new baseline (%s) was measured while it waited, and earlier candidates are no longer compared")
     :format(history.baseline.id)
 end
 

@@ -173,7 +173,7 @@ local hopeless = {
   unusable = { code = 4, what = "the model answered without a usable edit",
     remedy = "`apsis show ID --prompt` has what it was asked" },
   skipped_executor_failure = { code = 3, what = "nothing could be measured",
-    remedy = "once that is mended, `apsis run` goes on" },
+    remedy = "fix that, then `apsis run` resumes" },
 }
 
 -- Ends the run if the same thing has failed too often in a row since it was started.

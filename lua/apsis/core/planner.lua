@@ -252,8 +252,8 @@ end
 -- Waits until a slot is free again (or a pause ends).
 local function wait_for_room(self) self.scheduler:park(self.room) end
 
--- How a plan ends whose time has passed: something else measures now, or nobody is left to judge it as another strategy
--- than this run's made it. nil for the others.
+-- How an outdated plan ends: a new baseline has restarted the search, or a strategy other than this run's made it,
+-- so that nobody can judge it. nil for other plans.
 local function overtaken(self, plan)
   local name, history = self.strategy.name, self.history
   local reason = plan.number < history.oldest

@@ -77,7 +77,7 @@ local function poll(self, timeout_s)
   if not done then error({ fatal = true, message = interrupts, code = 3 }) end
   for position = #done, 1, -1 do
     local entry = table.remove(self.waiting, done[position])
-    push(self, entry[1], entry[2])
+    push(self, entry[1])
   end
   return interrupts
 end

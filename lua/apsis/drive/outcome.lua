@@ -19,7 +19,7 @@ local nexts = {
   rejected = "change something else and submit again, or ask `apsis next`",
   pending = "wait again",
   given = "change the files in its directory, and submit that: `apsis submit DIR`",
-  refused = "put right what the reason names and submit again; without --id it is an experiment of its own",
+  refused = "fix what the reason names and submit again; without --id it counts as a new experiment",
   held = "a person decides; ask for that, and wait again later, or go on with something else",
   over = "a person can begin another run: `apsis run`, or `apsis submit --new-run`",
 }
@@ -91,7 +91,7 @@ local function text_of(found)
   if found.state == "pending" then
     local pid = lock.holder(found.home)
     if found.unanswered then return found.id .. " was given out, and is not submitted yet" end
-    local where = pid and ("being worked off by process %d"):format(pid) or "nobody works on it"
+    local where = pid and ("process %d is working on it"):format(pid) or "nobody works on it"
     return ("%s is not done yet (%s, %s)"):format(found.id, note.read(found.home).status or "waiting", where)
   end
   local unit = found.reader.manifest.metric.unit

@@ -333,7 +333,7 @@ local function measures_otherwise(self)
 end
 
 local function check_baseline(self)
-  return true, ("%s: what measures is not what it was at %s, so values would not compare"):format(self.otherwise,
+  return true, ("%s: the evaluator has changed since %s, so values would not be comparable"):format(self.otherwise,
     self.baseline.id), "note"
 end
 

@@ -219,19 +219,19 @@ local function is_recorded(world, line)
     and (record.files or world.manifest.own_branch)
 end
 
--- That a baseline has no record of what measures, and another line has one: a text; else nil.
+-- That a baseline has no digest of the evaluator, and another line has one: a text; else nil.
 function evaluator.lost(world, baseline, history)
   if is_recorded(world, baseline) then return nil end
   local number
   history:each(function(line)
     if line.experiment ~= baseline.experiment and line.evaluator then number = line.experiment end
   end, { experiment = true, outcome = true, evaluator = true })
-  return number and ("logs/results.jsonl:%d: the baseline %s has no record of what measures, and %s has one"):format(
+  return number and ("logs/results.jsonl:%d: the baseline %s has no digest of the evaluator, and %s has one"):format(
     history:line_of(baseline.experiment), baseline.id, journal.id(number))
 end
 
 local function refusal(what, baseline)
-  return ("%s: what measures is not what it was at the baseline %s, so values would not compare: %s"):format(what,
+  return ("%s: the evaluator has changed since baseline %s, so values would not be comparable: %s"):format(what,
     baseline.id, REMEDY)
 end
 
@@ -244,8 +244,8 @@ function evaluator.check(world, baseline, history)
     return nil, lost .. ": restore that line, or measure the project again with `apsis baseline --again`", 2
   end
   if not is_recorded(world, baseline) then
-    world:warn_once("evaluator", ("the baseline %s has no record of what measures (an older apsis made it, or somebody "
-      .. "edited the journal), so changes of that are not noticed: `apsis baseline --again` makes one"):format(
+    world:warn_once("evaluator", ("the baseline %s has no digest of the evaluator (an older apsis made it, or somebody "
+      .. "edited the journal), so changes to it go unnoticed: `apsis baseline --again` makes one"):format(
       baseline.id))
   end
   return true

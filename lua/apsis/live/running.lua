@@ -151,13 +151,13 @@ local function tell_unlisted(self, again, count, from, to)
     self:say(("going on with run %d: %d lines journalled, %d experiment%s in flight %s"):format(again,
       self.engine.history.count, count, count == 1 and "" or "s", goes_on or "done again"))
   elseif count > 0 then
-    self:say(("%d experiment%s a plan in runs/ and no line in the journal: done again"):format(count,
+    self:say(("%d experiment%s a plan in runs/ but no line in the journal: restarted"):format(count,
       count > 1 and "s have" or " has"))
   end
   if to > from then
     local which = line.id(from) .. (to - from > 1 and " to " .. line.id(to - 1) or "")
-    self:say(("the journal has no line of %s, but there is a commit: what was measured of it does not count; if "
-      .. "logs/ came from a backup, a newer one may have it"):format(which))
+    self:say(("the journal has no line for %s, but there is a commit: its measurement does not count; if "
+      .. "logs/ came from a backup, a newer backup may have the line"):format(which))
   end
 end
 

@@ -72,8 +72,8 @@ function starting:check_cage()
     self:log("warn", cage.open .. ", so commands may write whatever you may"
       .. (manifest.sandbox.mode == "auto" and "; `sandbox: required` in the manifest runs nothing then" or ""))
   elseif cage.way == "landlock" then
-    self:log("warn", "only Landlock confines commands: /tmp and the home are not theirs but hidden, and other "
-      .. "processes are seen")
+    self:log("warn", "only Landlock confines commands: /tmp and the home are hidden instead of private, and other "
+      .. "processes are visible")
   end
   for _, key in ipairs { "sandbox", "verification", "provider", "gate" } do
     for _, path in ipairs(cage:missing((manifest[key] or {}).allow)) do

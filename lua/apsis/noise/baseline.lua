@@ -101,7 +101,7 @@ end
 local function print_drift(found)
   if not found.drift then return end
   print(show.wrap(("drift? The ordinary sd is %.4g: there were slow changes, or a first measurement unlike the "
-    .. "others. acceptance goes by the smaller one; it keeps nothing falsely for that, and finds less. A quiet "
+    .. "others. acceptance uses the smaller sd: that causes no false keeps, but it finds less. A quiet "
     .. "machine, or a ratio to something measured beside it, helps; if only first runs are unlike the others, "
     .. "`verification: {warmup: 1}` leaves them out"):format(found.ordinary_sd), show.width(), "  "))
 end

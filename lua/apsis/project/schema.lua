@@ -114,8 +114,8 @@ local metric = map("the number that is to go up or down", {
   { "max_pass", node("number", "above it a candidate is rejected") },
   { "unit", node("string", "shown after the value", { empty = true }) },
   { "samples", node("enum",
-    "of METRIC lines repeated for one name in one run: the last one counts, or all are samples and their median "
-    .. "does; acceptance takes a run as one draw either way, for its values share what the run shares", {
+    "if one run prints several METRIC lines of one name: whether the last one counts, or the median of all; "
+    .. "acceptance takes a run as one draw either way, because its lines are not independent", {
     allowed = { "last", "all" }, default = "last",
   }) },
   { "extractor", extractor },

@@ -9,9 +9,9 @@ local complexities = { "simple", "medium", "complex", "epic" }
 
 -- The defaults: off, because it costs K times the tokens; 2 answers, the fewest to choose from (a majority needs 3);
 -- one answer for small changes, where answers differ little; a margin because answers may get longer.
-trajectory.node = map("best of K: several answers are asked for and one of them is evaluated; proposals with a k of "
-  .. "their own need no "
-  .. "more than the margin", {
+trajectory.node = map("best of K: asks for several answers and evaluates one of them; for proposals with a k of their "
+  .. "own, only "
+  .. "margin applies", {
   { "enabled", node("boolean", "whether a proposal without k asks for k_candidates answers", { default = false }) },
   { "k_candidates", node("integer",
     "how many answers; from 3 on, a strict majority of one intent drops the others",

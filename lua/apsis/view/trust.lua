@@ -37,7 +37,7 @@ function trust.slow(reader, dir)
   local list = { { "sandbox", ("%s: %s"):format(mode, text), free } }
   local changed = evaluator_change(dir, reader.history.baseline)
   if changed then
-    list[2] = { "evaluator", changed .. ": not what it was at the baseline, so values would not compare", true }
+    list[2] = { "evaluator", changed .. ": not what it was at the baseline, so values would not be comparable", true }
   end
   for _, facts in rooms.each "trust" do
     for _, fact in ipairs(facts(reader)) do list[#list + 1] = fact end

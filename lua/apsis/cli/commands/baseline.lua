@@ -123,7 +123,7 @@ function baseline.run(args)
     local gone = self.world:gone()
     if not gone then
       self.world:forget_baseline()
-      pcall(self.world.state.save, self.world.state, self.engine, "ready", message)
+      pcall(self.world.state.save, self.world.state, "ready", message)
     end
     self.progress_line:clear()
     self:close()

@@ -70,12 +70,12 @@ local function sandbox(manifest)
   end
   if not way then
     local required = manifest and manifest.sandbox.mode == "required"
-    table.insert(lines, 1, "nothing keeps commands in"
+    table.insert(lines, 1, "commands are not confined"
       .. (required and ", and sandbox is required in the manifest: nothing is run"
       or ": they may read and write whatever you may; `sandbox: required` runs nothing then"))
     return false, table.concat(lines, "\n      ")
   end
-  table.insert(lines, 1, "commands are kept in by " .. ways.words(way))
+  table.insert(lines, 1, "commands are confined by " .. ways.words(way))
   return way ~= "landlock", table.concat(lines, "\n      ")
 end
 

@@ -11,7 +11,7 @@ local show = require "apsis.cli.table"
 local suggest = require "apsis.suggest"
 local terminal = require "apsis.cli.terminal"
 
-local log = { place = 80, pages = true, summary = "the experiments so far, the last that ended first",
+local log = { place = 80, pages = true, summary = "the experiments so far, most recently finished first",
   example = "apsis log -n 20 --outcome kept,baseline" }
 
 function log.options(parser)

@@ -188,7 +188,7 @@ function explain.run(args)
   local self, message, code = reader.with_lines(args.directory)
   if not self then return code, message .. reader.misplaced(args.id, args.against) end
   if self.manifest.metric.names then
-    return 2, "explain divides the gain of one number, and a front's value is no candidate's alone; apsis show ID "
+    return 2, "explain needs a metric of one number; with metric.pareto a value is the whole front's; apsis show ID "
       .. "--against OTHER compares two candidates"
   end
   local record, base, wrong = chosen(self, args)

@@ -102,8 +102,8 @@ function apply.run(args)
   if not self then return code, message .. reader.misplaced(args.id) end
   self:check_refs()
   if self.lines_altered and not args.force and not args.dry_run then
-    return 5, "nothing was applied, as the journal may name another candidate than was measured: see above; --force "
-      .. "applies it all the same"
+    return 5, "nothing was applied: the journal was changed (see above) and may name a candidate that was not "
+      .. "measured; --force applies it anyway"
   end
   local record
   record, message, code = chosen(self, args)

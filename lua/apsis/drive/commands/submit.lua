@@ -25,7 +25,7 @@ function submit.options(parser)
   parser:option("--asi",
     "what else should be in the journal: hypothesis, description, learned, next_action_hint, or a note"):count "*"
     :argname "KEY=VALUE"
-  parser:flag("--no-wait", "print the id and work it off in the background; `apsis wait ID` has the result")
+  parser:flag("--no-wait", "print the id and measure in the background; `apsis wait ID` has the result")
   parser:option("--timeout", "wait at most S seconds; the work goes on in the background"):convert(tonumber):argname "S"
   parser:flag("--new-run", "begin another run if the last one is over")
   parser:flag("--json", "the result as JSON: {id, result, text, line, next}; result: kept, rejected, pending or over")

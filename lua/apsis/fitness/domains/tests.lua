@@ -133,13 +133,13 @@ local function judged_over(context, total)
   local before = context.whole and context.baseline and context.baseline.total
   if not before or total == before or total == 0 then return total end
   if total < before then
-    return before, ("%s: %g tests ran, and the baseline's were %g: the score is over these, so that tests that are "
-      .. "gone count as failed; "
-      .. "where they were taken away on purpose, measure a new baseline (apsis baseline --again)"):format(context.name,
+    return before, ("%s: %g tests ran, and the baseline's were %g: the score is divided by the baseline's, so missing "
+      .. "tests count as failed; "
+      .. "if they were removed on purpose, measure a new baseline (apsis baseline --again)"):format(context.name,
         total, before)
   end
   return total, ("%s: %g tests ran, and the baseline's were %g: easy tests that a candidate adds raise its score; "
-    .. "where it shall not, give "
+    .. "to prevent that, give "
     .. "them mode: read_only or hidden"):format(context.name, total, before)
 end
 

@@ -70,7 +70,7 @@ local function choose(self, mode)
   if self.way then return true end
   local reasons = {}
   for index, one in ipairs(refused) do reasons[index] = ("%s: %s"):format(one[1], one[2]) end
-  self.open = "nothing keeps commands in here" .. (#reasons > 0 and " (" .. table.concat(reasons, "; ") .. ")" or "")
+  self.open = "commands are not confined here" .. (#reasons > 0 and " (" .. table.concat(reasons, "; ") .. ")" or "")
   if mode == "required" then return nil, self.open .. ", and sandbox is required" end
   return true
 end

@@ -96,7 +96,7 @@ function ways.find()
       return way, refused
     end
     table.insert(refused, { way, why })
-    if unknown then return nil, refused, ("whether commands can be kept in was not found out: %s"):format(why) end
+    if unknown then return nil, refused, ("cannot find out whether commands can be confined: %s"):format(why) end
   end
   found = { refused = refused }
   return nil, refused

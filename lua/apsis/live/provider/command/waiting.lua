@@ -32,7 +32,7 @@ function Waiting:over(failed)
   local seconds, world = failure.wait(failed, self.times), self.world
   local again = time_text(os.time() + seconds)
   if seconds > left_s(world) then
-    world:fail(("stopping: %s; the next try at %s is behind the end of budget.minutes; `apsis run` then resumes")
+    world:fail(("stopping: %s; the next try at %s would be after the end of budget.minutes; `apsis run` then resumes")
       :format(failed.text, again), 4)
   end
   if self.waited + seconds > MOST_S then return false end
