@@ -33,7 +33,7 @@ int cage_excess(const char *cwd, unsigned long long free_before)
         return STOP_DISK;
     /* the kernel does not limit root's processes; count the init (or bwrap's processes) too */
     int most = (int)cage_plan[PROCESSES] + (cage_subreaper ? 2 : 1);
-    if (cage_plan[PROCESSES] > 0 && (cage_subreaper ? cage_tree_count(most) : cage_process_count(most)) > most)
+    if (cage_plan[PROCESSES] >= 0 && (cage_subreaper ? cage_tree_count(most) : cage_process_count(most)) > most)
         return STOP_PROCESSES;
     return STOP_NONE;
 }

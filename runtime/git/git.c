@@ -148,7 +148,7 @@ int ap_git_renew(struct ap_git *git, struct ap_err *err)
     git_refdb *refs = NULL;
     git_repository *objects = NULL;
     int result = ap_gitlib.refdb_open(&refs, git->repo);
-    if (result == 0)
+    if (result == 0) /* gives back what was read of refs */
         result = ap_gitlib.repository_set_refdb(git->repo, refs);
     ap_gitlib.refdb_free(refs);
     if (result < 0)

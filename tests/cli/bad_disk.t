@@ -71,7 +71,7 @@ starting() {
     unlike "outcomes" "$(cat logs/results.jsonl)" "skipped_"
     end_item
 }
-starting "no descriptor to find out whether commands can be kept in: nothing is run without" pipe2 EMFILE 1 "was not found out: EMFILE"
+starting "no descriptor to find out whether commands can be confined: nothing is run without" pipe2 EMFILE 1 "cannot find out whether commands can be confined: EMFILE"
 EXTRA='sandbox: off' # else that comes first
 starting "no descriptor for the verifier's pipes: the run stops" pipe2 EMFILE 2 "measure could not be started: EMFILE"
 starting "no descriptor to watch the verifier by: the run stops" pidfd_open EMFILE 1 "measure could not be started: EMFILE"

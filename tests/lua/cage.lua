@@ -160,8 +160,25 @@ test("a command changes its own limits; of another process only where it sees th
   equal(run(new(), "prlimit --nofile=50 sh -c 'ulimit -n'"), "50")
 end)
 
+local is_root <const> = assert(process.run { shell = "id -u" }).stdout.head == "0\n"
+
+test("what root's commands would inherit is taken from them, too", function()
+  if not is_root then return end
+  assert(fs.write(root .. "/inherits.lua", [[
+    local result = require("apsis.process").run { shell = "grep ^CapInh /proc/self/status", cage = { mode = "landlock",
+      paths = { "r/usr", "r/bin", "r/lib", "r/lib64", "r/etc", "r/proc" } } }
+    io.write(result.stdout.head)]]))
+  local result = process.run { argv = { "setpriv", "--inh-caps", "+chown", host.executable, "exec", root .. "/inherits.lua" } }
+  equal(result.stdout.head, "CapInh:\t0000000000000000\n")
+end)
+
+test("a limit of no processes is one", function()
+  local result = process.run { shell = "for i in 1 2 3 4; do sleep 5 & done; wait", limits = { processes = 0 }, cage = { mode = "landlock",
+    paths = { "r/usr", "r/bin", "r/lib", "r/lib64", "r/etc", "r/proc" } } }
+  equal({ result.outcome, result.excess }, { "killed", "processes" })
+end)
+
 test("root cannot write to /proc of a namespace", function()
-  local is_root = assert(process.run { shell = "id -u" }).stdout.head == "0\n"
   if way ~= "namespaces" or not is_root then return end
   matches(run(new(), "grep ' /proc proc ' /proc/self/mounts"), " ro,")
 end)

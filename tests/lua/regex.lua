@@ -102,6 +102,7 @@ test("gmatch goes over all matches, empty ones too", function()
   equal(list("a", ""), {})
   equal(list("(?=a)", "aa"), { "", "" })
   equal(list("a\\K", "aa"), { "", "" })
+  for _, wrong in ipairs { {}, false } do raises("string expected, got", re("a").gmatch, re("a"), wrong) end
 end)
 
 test("gsub replaces by a string with %0 to %9", function()

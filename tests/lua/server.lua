@@ -176,6 +176,9 @@ tap.test("bad arguments raise", function()
   tap.raises("599", server.answer, server, 1, 42, {}, "")
   tap.raises("line end", server.answer, server, 1, 200, { A = "b\r\nC: d" }, "")
   tap.raises("header's name", server.answer, server, 1, 200, { ["a b"] = "c" }, "")
+  for _, wrong in ipairs { { A = 5 }, { [5] = "a" }, { A = false } } do
+    tap.raises("names and values must be strings", server.answer, server, 1, 200, wrong, "")
+  end
   tap.equal(select(3, server:answer(1, 200, {}, "")), "ENOENT", "what was answered")
   local other = assert(servers.open(0))
   other:close()

@@ -68,7 +68,7 @@ end
 -- The line without what its descriptors are compared with. A condition on them is still turned round or left out.
 local function without_descriptors(line)
   local function blank(text) return (text:gsub(".", " ")) end
-  for _, name in ipairs { "[%w_.]*fd", "tty", "tree", "memory", "trees%[i%]", "in", "out", "copy", "again", "root" } do
+  for _, name in ipairs { "[%w_.]*fd", "streams%[%w+%]%.ours", "tty", "tree", "memory", "trees%[i%]", "in", "out", "copy", "again", "root" } do
     line = line:gsub("%f[%w_]" .. name .. " [<>]=? 0%f[^%w]", blank)
   end
   return line
@@ -122,9 +122,9 @@ local function statements(add, line, preceding, following, language)
   if first then add("removed error check", first, last, "false") end
 end
 
-local function is_of_memory(line, preceding, following, shown)
+local function is_of_memory(line, preceding, following, shown, shown_before)
   if preceding:find "alloc%(" and line:find "^%s+if %([%w_>*-]+ == NULL%)$" then return true end
-  if shown:find("out of memory", 1, true) or preceding:find "ENOMEM" then return true end
+  if (shown_before .. shown):find("out of memory", 1, true) or preceding:find "ENOMEM" then return true end
   for _, word in ipairs { "out_of_memory", "OUT_OF_MEMORY", "no_memory", "grow%(", "ENOMEM", "NO_MEMORY", "ap_buf_add",
     "ap_buf_reserve", "err_memory", "alloc%(", "dup%(", "asprintf", "[fF]ree%(", "Delete%(", "dispose%(",
     "_destroy%(", "event_delete%(", "add_field%(" } do
@@ -136,7 +136,7 @@ end
 -- Every change of a file: a list of { path, number (of the line), kind, from, to (bytes of the text), new }.
 function sites.of(path, text)
   local language = path:match "%.(c)$" or "lua"
-  local list, plain, start, number, preceding = {}, masked(text, language), 1, 0, ""
+  local list, plain, start, number, preceding, shown_before = {}, masked(text, language), 1, 0, "", ""
   for line in (plain .. "\n"):gmatch "([^\n]*)\n" do
     number = number + 1
     local base = start - 1
@@ -151,14 +151,15 @@ function sites.of(path, text)
     if descriptors then line = without_descriptors(line) end
     local left_alone = not line:find "%S" or line:find "^%s*#" or line:find "^%s*enum" or line:find "^static const"
       or line:find "^_Static_assert"
-    if not left_alone and not is_of_memory(line, preceding, following, text:sub(base + 1, start - 2)) then
+    local shown = text:sub(base + 1, start - 2)
+    if not left_alone and not is_of_memory(line, preceding, following, shown, shown_before) then
       for _, swap in ipairs(swaps[language]) do
         for from, to in line:gmatch(swap[2]) do add(swap[1], from, to, swap[3]) end
       end
       constants(add, line, language)
       statements(add, line, preceding, following, language)
     end
-    preceding = line
+    preceding, shown_before = line, shown
   end
   return list
 end
