@@ -243,6 +243,8 @@ end)
 test("keys are in byte order, unless asked otherwise", function()
   equal(json.encode { b = 1, a = 2, ["a "] = 3, A = 4, ["é"] = 5, aa = 6 }, '{"A":4,"a":2,"a ":3,"aa":6,"b":1,"é":5}')
   equal(json.encode { ["a\0"] = 1, ["a!"] = 2, a = 3 }, '{"a":3,"a\\u0000":1,"a!":2}')
+  equal(json.encode { ["\0"] = 1, ["\1"] = 2 }, '{"\\u0000":1,"\\u0001":2}')
+  equal(json.encode { ["\1"] = 2, ["\0"] = 1 }, '{"\\u0000":1,"\\u0001":2}')
   equal(json.encode({ a = 1 }, { sorted = false }), '{"a":1}')
   local many = {}
   for i = 1, 300 do many[("key %d"):format(i):rep(3)] = i end

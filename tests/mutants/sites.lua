@@ -68,7 +68,8 @@ end
 -- The line without what its descriptors are compared with. A condition on them is still turned round or left out.
 local function without_descriptors(line)
   local function blank(text) return (text:gsub(".", " ")) end
-  for _, name in ipairs { "[%w_.]*fd", "streams%[%w+%]%.ours", "tty", "tree", "memory", "trees%[i%]", "in", "out", "copy", "again", "root" } do
+  for _, name in ipairs { "[%w_.]*fd", "streams%[%w+%]%.ours", "tty", "tree", "memory", "trees%[i%]", "in", "out", "copy",
+    "again", "root" } do
     line = line:gsub("%f[%w_]" .. name .. " [<>]=? 0%f[^%w]", blank)
   end
   return line
