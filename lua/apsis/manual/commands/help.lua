@@ -67,10 +67,11 @@ function help.run(args)
     io.stdout:write((main.parser(topic, command):get_help():gsub("\n*$", "\n")))
     return 0
   end
+  local names = pages.topics()
   for _, field in ipairs(schema.manifest.fields) do -- also without "manifest."
     if field[1] == topic:match "^[^.]+" then return key_help(topic) end
+    names[#names + 1] = field[1]
   end
-  local names = pages.topics()
   for name in pairs(rooms.commands()) do names[#names + 1] = name end
   table.sort(names)
   return 2, ("no help on %q%s; `apsis --help` lists the commands"):format(topic, suggest.sentence(topic, names))
