@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* decimal: converts decimal digits to the nearest double, correctly rounded, in constant memory, independent of the
- * locale. Two ways: digit by digit for numbers of any length, or ap_decimal_read for common ones at once. Leaf. Called
+ * locale. Two ways: digit by digit as they come, or ap_decimal_read for a number that is there as a whole. Leaf. Called
  * by metric and metricline, which know the grammar. */
 #include "metric/decimal.h"
 
 #include <float.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +84,7 @@ static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9
 
 const char *ap_decimal_read(double *value, const char *p, const char *end)
 {
+    const char *start = p;
     bool negative = p < end && *p == '-';
     uint64_t mantissa = 0;
     int64_t exponent = 0;
@@ -97,12 +99,15 @@ const char *ap_decimal_read(double *value, const char *p, const char *end)
         exponent = digits - p;
         count += p - digits;
     }
-    if (count == 0 || count > 19) /* nothing, or more than mantissa can represent */
+    p = count > 0 ? read_exponent(&exponent, p, end) : NULL;
+    if (p == NULL || p == end) /* nothing; or nothing follows, where strtod would end */
         return NULL;
-    p = read_exponent(&exponent, p, end);
-    if (p == NULL || FLT_EVAL_METHOD != 0 || mantissa > 1ull << 53 || exponent < -22 || exponent > 22)
-        return NULL;
-    *value = exponent < 0 ? (double)mantissa / powers[-exponent] : (double)mantissa * powers[exponent];
-    *value = negative ? -*value : *value;
-    return p;
+    if (FLT_EVAL_METHOD == 0 && count <= 19 && mantissa <= 1ull << 53 && exponent >= -22 && exponent <= 22) {
+        *value = exponent < 0 ? (double)mantissa / powers[-exponent] : (double)mantissa * powers[exponent];
+        *value = negative ? -*value : *value;
+        return p;
+    }
+    char *stop;
+    *value = strtod(start, &stop);
+    return stop == p && isfinite(*value) ? p : NULL;
 }

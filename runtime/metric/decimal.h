@@ -22,8 +22,8 @@ void ap_decimal_exponent(struct ap_decimal *decimal, char c);
 /* Infinite if the number is too large. */
 double ap_decimal_value(struct ap_decimal *decimal);
 
-/* The short way: returns where the number at p ends, or NULL if there is none or not a common one (up to 2^53 without
- * its point, small exponent); the caller then uses the long way. */
+/* The short way: returns where the number at p ends; NULL if there is none, nothing follows it before `end`, it is too
+ * large, or the locale has another point: the long way then tells. */
 const char *ap_decimal_read(double *value, const char *p, const char *end);
 
 #endif

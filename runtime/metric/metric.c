@@ -172,31 +172,22 @@ static const char *skip_dull_lines(const char *p, const char *end, uint64_t *lin
     return p;
 }
 
-/* The end of the name at p, or p if there is none. */
-static const char *name_end(const char *p, const char *end)
-{
-    for (; p < end; p++)
-        if (*p == '\xc2' && end - p > 1 && p[1] == '\xb5')
-            p++;
-        else if (!((*p >= '0' && *p <= '9') || ((*p | 32) >= 'a' && (*p | 32) <= 'z') || *p == '_' || *p == '.'))
-            break;
-    return p;
-}
+enum { USUAL_NAME = 256 };
 
-/* Reads the METRIC line at p if it is complete before end and has a common number. Returns the next line, or NULL. */
+/* Reads the METRIC line at p if it is complete before end and has a known name. Returns the next line, or NULL. */
 static const char *whole_line(struct ap_metric *metric, const char *p, const char *end)
 {
-    if (end - p < 8 || memcmp(p, "METRIC", 6) != 0 || !is_blank(p[6]))
+    if (end - p < 8 || memcmp(p, "METRIC", 6) != 0 || !is_blank(p[6]) || metric->slot_count == 0)
         return NULL;
     for (p += 7; p < end && is_blank(*p); p++)
         ;
-    const char *name = p;
+    size_t left = (size_t)(end - p);
+    const char *name = p, *equals = memchr(p, '=', left < USUAL_NAME ? left : USUAL_NAME);
+    const uint32_t *slot = equals != NULL ? find_slot(metric, name, (size_t)(equals - name)) : NULL;
     double value;
-    p = name_end(p, end);
-    size_t size = (size_t)(p - name);
-    if (size == 0 || size > AP_METRICLINE_NAME || p == end || *p != '=')
+    if (slot == NULL || *slot == 0)
         return NULL;
-    p = ap_decimal_read(&value, p + 1, end);
+    p = ap_decimal_read(&value, equals + 1, end);
     if (p == NULL)
         return NULL;
     while (p < end && is_blank(*p))
@@ -205,7 +196,7 @@ static const char *whole_line(struct ap_metric *metric, const char *p, const cha
         p++;
     if (p == end || *p != '\n')
         return NULL;
-    metric->out_of_memory |= add_value(metric, name, size, value) != 0;
+    metric->out_of_memory |= add_sample(metric, *slot - 1, value) != 0;
     metric->lines++;
     return p + 1;
 }

@@ -161,7 +161,7 @@ item "an answer that is neither is left alone, with a warning; links are not fol
 apsis run --iterations 1 -q
 echo maybe >.apsis/held/c0001.answer
 apsis run --iterations 1 -q
-like "warning" "$err" "c0001.answer ignored: it begins with neither keep nor reject"
+like "warning" "$err" "c0001.answer ignored: its first word is neither keep nor reject"
 is "waiting" "$(waiting | tr ' ' '\n' | grep -c c0001.json)" 1
 echo rubbish >.apsis/held/c0002.json
 echo '{"experiment":9}' >.apsis/held/c0009.json

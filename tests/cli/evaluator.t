@@ -179,7 +179,7 @@ is "yes" "$(lines)" 3
 is "--yes" "$(lines)" 4
 end_item
 
-# without_record LINE: somebody removes the record of what measures from that line of the journal.
+# without_record LINE: somebody removes the digest of the evaluator from that line of the journal.
 without_record() {
     sed -i -E "$1"'s/"evaluator":\{[^}]*\},?//' logs/results.jsonl
     rm -f .apsis/fold

@@ -227,7 +227,7 @@ agent() {
     PROVIDER="provider: {kind: command, run: [bash, $T/agent-$agents.sh], timeout_sec: ${AGENT_SEC:-20}, retries: 0${AGENT_EXTRA-}}"
 }
 
-# died SIGNAL NUMBER: how a command's death by it is told. Of one that is kept in by bwrap the exit code is all that is known.
+# died SIGNAL NUMBER: how a command's death by it is told. Of one that bwrap confines the exit code is all that is known.
 died() {
     echo 'print((require "apsis.live.cage.ways".find()))' >"$T/.way.lua"
     if [ "$("$APSIS" exec "$T/.way.lua")" = bwrap ]; then echo "exit $((128 + $2))"; else echo "$1"; fi

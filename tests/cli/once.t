@@ -79,7 +79,7 @@ done
 # Killed at each fsync and each rename of a run: these are the moments at which something becomes durable, in every phase. make torture
 # kills at random moments.
 command -v strace >/dev/null || { echo "ok 3 # SKIP no strace"; count=3; finish; }
-for call in fsync rename; do
+for call in fsync rename unlink; do
     item "killed at each $call: what was answered is not asked again"
     kills=0 kept=0
     for at in $(seq "$([ -n "${APSIS_SANITIZED:-}" ] && echo 7 || echo 60)"); do
@@ -101,7 +101,9 @@ for call in fsync rename; do
         done
         is "$at: tokens" "$(field 1 tokens)" 100
         is "$at: the value" "$(field 1 primary_metric)" "$(git show refs/apsis/tiny/c0001:value.txt)"
-        ok "$at: its result is there, and no answer is kept" test -s runs/0001/result.json -a ! -e runs/0001/answers.jsonl
+        ok "$at: no answer is kept" test ! -e runs/0001/answers.jsonl
+        is "$at: its result is there, whole" "$(field 1 candidate) $(field 1 timestamp)" \
+            "$("$APSIS" exec "$ROOT/tests/cli/json.lua" candidate <runs/0001/result.json) $("$APSIS" exec "$ROOT/tests/cli/json.lua" timestamp <runs/0001/result.json)"
         ok "$at: at most one asking was lost" test "$(grep -c . "$T/askings")" -le 2
         is "$at: the candidates that were there" "$(comm -23 <(printf '%s\n' "$candidates" | sort) <(commits | sort))" ""
         cd "$T" && rm -rf "${T:?}/$call-$at"

@@ -74,7 +74,7 @@ tap.test("the shortest timeout is one", function()
   tap.equal(shell("sleep 30", { timeout_s = 0.001, grace_s = 0.1 }).outcome, "timeout")
 end)
 
-tap.test("the program that keeps commands in ends with 2 where somebody starts it by hand", function()
+tap.test("the program that confines commands ends with 2 where somebody starts it by hand", function()
   local cage = host.executable:match "^.*/" .. "cage"
   for _, plan in ipairs { "", "1 2", ("99 "):rep(40), ("-1 "):rep(40) } do
     tap.equal(process.run({ argv = { cage, plan, "a", "b" }, timeout_s = 20 }).code, 2)

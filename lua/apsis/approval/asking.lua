@@ -61,7 +61,7 @@ local function given(self, slot, now)
   if word then return answer_of(slot, word, "person", reason, now) end
   if text and self.told[slot.number] ~= text then
     self.told[slot.number] = text
-    self.session:log("warn", ("%s/.apsis/held/%s.answer ignored: it begins with neither keep nor reject"):format(
+    self.session:log("warn", ("%s/.apsis/held/%s.answer ignored: its first word is neither keep nor reject"):format(
       self.home, line.id(slot.number)))
   end
 end

@@ -1,4 +1,4 @@
--- work: sees to it that a request is worked off: by whoever holds the run's lock; if nobody does, by this process, or
+-- work: sees to it that a request is tried: by whoever holds the run's lock; if nobody does, by this process, or
 -- by one in the background. Called by the commands.
 local allowance = require "apsis.live.allowance"
 local editline = require "apsis.edit.line"
@@ -115,7 +115,7 @@ function work.wait(self, id, options)
       local goes_on = done or why == "LOCKED" or code == REFUSED and not withdraw(self.home, id, message)
       if not goes_on then return nil, message, code end
       vain = done and vain + 1 or vain
-      if vain == IN_VAIN then return nil, id .. " cannot be worked off: its request is none that apsis wrote", 3 end
+      if vain == IN_VAIN then return nil, id .. " cannot be tried: its request is none that apsis wrote", 3 end
     end
     if not wait.sleep(POLL_S) then return nil, "interrupted", 130 end
   end

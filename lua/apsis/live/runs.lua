@@ -54,6 +54,11 @@ function Runs:write_json(slot, name, value)
   return self:write(slot, name, json.encode(value, { pretty = true }) .. "\n")
 end
 
+-- The result, whole or not at all.
+function Runs:write_result(slot, record)
+  return state.replace(slot.dir .. "/result.json", json.encode(record, { pretty = true }) .. "\n", { sync = false })
+end
+
 local function plain_text(edits)
   for path, value in pairs(edits or {}) do
     local text = type(value) == "table" and value.bytes or value
@@ -79,6 +84,15 @@ function runs.sweep(dir)
   for _, name in ipairs(fs.list(dir) or {}) do
     if name:find("%.tmp%-%d+%-%d+$") then fs.remove(dir .. "/" .. name) end
   end
+end
+
+-- After the last line: its result is there, and no answers, if a kill came between.
+function Runs:complete(record)
+  local slot = { dir = self:dir(record.experiment, record.outcome == "baseline") }
+  if not fs.stat(slot.dir) or not links.none_in(self.home, slot.dir:sub(#self.home + 2)) then return end
+  runs.sweep(slot.dir)
+  if not fs.stat(slot.dir .. "/result.json") then self:write_result(slot, record) end
+  answers.forget(slot)
 end
 
 -- Plans without a journal line, oldest first; and the first number never used. origin(proposal): what one starts from

@@ -2,7 +2,6 @@
 -- head. Called by world and the commands.
 local answers = require "apsis.live.answers"
 local ended = require "apsis.live.ended"
-local fs = require "apsis.fs"
 local held = require "apsis.live.held"
 local programs = require "apsis.live.programs"
 local rooms = require "apsis.core.rooms"
@@ -18,15 +17,6 @@ function starting.head(repo, info, manifest)
   return head or nil, message, code
 end
 
--- Writes the result of the last line, if a kill came before it.
-local function complete_last(self)
-  local record = self.history:at(self.history.count)
-  local slot = record and { dir = self.runs:dir(record.experiment, record.outcome == "baseline") }
-  if not slot or not fs.stat(slot.dir) or fs.stat(slot.dir .. "/result.json") then return end
-  self.runs:write_json(slot, "result.json", record)
-  answers.forget(slot)
-end
-
 -- What had a proposal and no line when the last process ended, oldest first; and the first number never used. Of the
 -- workspaces' folders only those remain in which an answer is still to be read.
 function starting:unfinished()
@@ -34,7 +24,8 @@ function starting:unfinished()
     return answers.origin(self, proposal)
   end)
   held.sweep(self.home, self.history)
-  complete_last(self)
+  local last = self.history.count > 0 and self.history:whole(self.history.count)
+  if last then self.runs:complete(last) end
   local spared = {}
   for _, plan in ipairs(found) do
     for _, entry in ipairs(ended.all(self.runs:dir(plan.number), self.here.pool.root)) do

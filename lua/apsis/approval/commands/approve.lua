@@ -45,7 +45,6 @@ local function find(self, id)
   return nil, ("%s does not wait for approval: %s"):format(show.line(id, 40), why), 2
 end
 
--- Prints what became of the answer to one; its exit code, message.
 -- "c0003 kept: a person approved it"
 local function tell_line(record)
   local why = record.rollback_reason or (record.notes or {}).kept_because
@@ -53,7 +52,8 @@ local function tell_line(record)
     show.width(), "  "))
 end
 
--- others: what was settled with it, by answers that were there and by time.
+-- Prints what became of the answer to one; the exit code. others: records that were settled with it, by answers that
+-- were there and by time.
 local function tell(args, one, word, record, pid, others)
   local id, verb = one.line.candidate, word == "keep" and "approved" or "rejected"
   if args.json then
