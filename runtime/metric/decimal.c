@@ -72,8 +72,8 @@ static const char *read_exponent(int64_t *exponent, const char *p, const char *e
     if (p < end && (*p == '-' || *p == '+'))
         p++;
     const char *digits = p;
-    while (p < end && is_digit(*p) && p - digits < 4)
-        power = power * 10 + (*p++ - '0');
+    for (; p < end && is_digit(*p); p++)
+        power = power < 10000 ? power * 10 + (*p - '0') : power;
     *exponent += negative ? -power : power;
     return p == digits ? NULL : p;
 }
