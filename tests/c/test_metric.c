@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -350,6 +351,28 @@ static void common_numbers_are_read_at_once(void)
     }
 }
 
+/* Each chunk ends where memory ends: who reads on is killed. */
+static void nothing_behind_a_chunk_is_read(void)
+{
+    static const char *const lines[] = {"METRIC a=1e00231\n", "METRIC a=1e-00231 \n",
+        "METRIC a=9007199254740993e0000001\n", "METRIC a=12345678901234567890123.5e00005\r\n", "METRIC a=1e99999\n",
+        "METRIC a=0x10\n", "METRIC a=-inf\n"};
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(memory + page, page, PROT_NONE);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        for (size_t cut = 1, size = strlen(lines[i]); cut <= size; cut++) {
+            struct ap_metric *metric = open_metric();
+            feed(metric, "METRIC a=1\n", 11);
+            memcpy(memory + page - cut, lines[i], cut);
+            ap_metric_feed(metric, memory + page - cut, cut);
+            feed(metric, lines[i] + cut, size - cut);
+            ap_metric_close(metric);
+        }
+    munmap(memory, 2 * page);
+    ok(true, "nothing behind a chunk is read");
+}
+
 static const char *const streams[] = {
     "METRIC a=1\nMETRIC b=2.5\r\nMETRIC a=3\nnoise\n METRIC a=1\nMETRIC c=0.1",
     "50%\r\033[KMETRIC a=1\n\033]0;t\aMETRIC x\nMETRIC t_\xc2\xb5s=142 \t\r\nmetric\nprose on METRIC a=1\nMETRIC "
@@ -567,6 +590,7 @@ int main(void)
     numbers_are_the_nearest_doubles();
     random_numbers_are_what_strtod_says();
     common_numbers_are_read_at_once();
+    nothing_behind_a_chunk_is_read();
     no_cut_changes_the_report();
     a_word_is_found_and_lines_are_counted_at_any_offset();
     what_is_beyond_the_limits_is_counted();

@@ -54,7 +54,7 @@ function Runs:write_json(slot, name, value)
   return self:write(slot, name, json.encode(value, { pretty = true }) .. "\n")
 end
 
--- The result, whole or not at all.
+-- The result, put in place at once: a kill leaves it whole or missing.
 function Runs:write_result(slot, record)
   return state.replace(slot.dir .. "/result.json", json.encode(record, { pretty = true }) .. "\n", { sync = false })
 end
