@@ -102,6 +102,9 @@ test("gmatch goes over all matches, empty ones too", function()
   equal(list("a", ""), {})
   equal(list("(?=a)", "aa"), { "", "" })
   equal(list("a\\K", "aa"), { "", "" })
+  local closed = re "a"
+  closed:close()
+  raises("closed", closed.gmatch, closed, "a")
   for _, wrong in ipairs { {}, false } do raises("string expected, got", re("a").gmatch, re("a"), wrong) end
 end)
 
