@@ -42,8 +42,8 @@ end
 
 -- history.new(metric, source, of_branch): source:read(index) gives a line again. Set `trees` to nil before the fold if
 -- nobody will ask for twins: they are most of a long history.
--- Where the newest other baseline made a new start: began: the line from which values compare; renewed: the line from
--- which the strategy begins anew; oldest: the first experiment that may be a parent.
+-- began: values are compared from this line on. renewed: the strategy started over at this line. oldest: no experiment
+-- before this one may be a parent. Baselines set them (take_baseline).
 function history.new(metric, source, of_branch)
   local self = setmetatable({
     metric = metric, source = source, of_branch = of_branch or false, count = 0, trees = {}, tried = {}, renewed = 0,
