@@ -244,6 +244,10 @@ test("while git packs, a sweep changes nothing; while a sweep packs, git gc does
   assert(fs.write(lock .. ".lock", "")) -- a git that is taking the lock
   equal(sweeps_beside("999999999 " .. host_name), false)
   run(dir, "touch -d '1 hour ago' .git/gc.pid.lock")
+  equal(gclock.with(dir .. "/.git", function() end), true)
+  assert(fs.write(lock .. ".lock", "1 " .. host_name)) -- one that runs takes the lock
+  equal(gclock.with(dir .. "/.git", function() end), false)
+  assert(fs.write(lock .. ".lock", "999999999 " .. host_name)) -- one was killed while it took the lock
   equal(gclock.with(dir .. "/.git", function()
     matches(run(dir, "git gc 2>&1 || true"), "gc is already running on machine '" .. host_name:gsub("%p", "%%%0") .. "' pid ")
   end), true)

@@ -8,17 +8,22 @@ local state = require "apsis.state"
 local gclock = {}
 
 local OLD_S = 12 * 3600 -- git, too, ignores an older gc.pid
-local STALE_S = 600 -- gc.pid.lock is there for milliseconds; an older one belongs to a killed git
+local STALE_S = 600 -- gc.pid.lock is there for milliseconds; one that is older is of a killed process
 
 local function age_s(path)
   local stat = fs.stat(path)
   return stat and os.time() - stat.mtime or math.huge
 end
 
--- Whether a process that gc.pid names may still be packing.
-local function is_held(path, name)
+-- Whether the process that a lock file names may be running: true on another host; nil if the file names none.
+local function is_running(path, host_name)
   local pid, where = (fs.read(path, 512) or ""):match "^(%d+) ([^\n]*)"
-  return pid ~= nil and age_s(path) < OLD_S and (where ~= name or fs.stat("/proc/" .. pid) ~= nil)
+  if pid then return where ~= host_name or fs.stat("/proc/" .. pid) ~= nil end
+end
+
+-- Removes the gc.pid.lock that a killed process left.
+local function clear(path, host_name)
+  if fs.stat(path) and (age_s(path) > STALE_S or is_running(path, host_name) == false) then fs.remove(path) end
 end
 
 -- Runs body with the lock, and releases it also if body raises. false: another process holds the lock, and body did not
@@ -27,10 +32,10 @@ function gclock.with(common_dir, body)
   local path = common_dir .. "/gc.pid"
   local new = path .. ".lock"
   local name = assert(fs.read "/proc/sys/kernel/hostname"):gsub("\n", "")
-  if fs.stat(new) and age_s(new) > STALE_S then fs.remove(new) end
+  clear(new, name)
   local made, message, code = state.publish(new, ("%d %s"):format(host.pid, name))
   if not made and code ~= "EEXIST" then error(message, 0) end
-  if not made or is_held(path, name) then
+  if not made or age_s(path) < OLD_S and is_running(path, name) then
     if made then fs.remove(new) end
     return false
   end
