@@ -5,8 +5,7 @@
 --
 -- at the very start of the line: the word in capitals, one or more blanks (space, tab), the name, `=`, the number, then
 -- only blanks and optionally a carriage return. A name consists of ASCII letters, digits, `_`, `.` and U+00B5 (micro
--- sign). A number is decimal (`1`, `-.5`, `+2.`, `1e-3`), of any length, and finite. Numbers are correctly rounded,
--- independent of the locale.
+-- sign). A number is decimal (`1`, `-.5`, `+2.`, `1e-3`), of any length, and finite. Numbers are correctly rounded.
 --
 -- Any other line whose text begins with `metric` in any case (after blanks, a byte order mark, escape sequences, or any
 -- carriage return in the line) is a near miss: never a value, always reported. Prose with the word further in is

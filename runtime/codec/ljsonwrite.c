@@ -4,7 +4,6 @@
  * apsis.json.encode. */
 #include "codec/ljson.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -96,19 +95,13 @@ static cJSON *append(struct writer *out, cJSON *list)
     return item;
 }
 
-/* The shortest of 15 to 17 digits that reads back the same, with a point in every locale. */
+/* The shortest of 15 to 17 digits that reads back the same. */
 static void print_double(char text[40], double value)
 {
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, 40, "%.*g", digits, value);
         if (strtod(text, NULL) == value)
             break;
-    }
-    const char *point = localeconv()->decimal_point;
-    char *found = strstr(text, point);
-    if (found != NULL) {
-        *found = '.';
-        memmove(found + 1, found + strlen(point), strlen(found + strlen(point)) + 1);
     }
 }
 

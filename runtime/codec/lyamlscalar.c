@@ -74,7 +74,7 @@ static bool push_float(lua_State *L, const char *text)
     }
     if (*at != '\0')
         return false;
-    if (lua_stringtonumber(L, text) == 0) /* digits are missing; independent of the locale, unlike strtod */
+    if (lua_stringtonumber(L, text) == 0) /* digits are missing */
         return false;
     lua_pushnumber(L, lua_tonumber(L, -1));
     lua_remove(L, -2);

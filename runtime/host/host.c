@@ -190,9 +190,20 @@ static int search_embedded(lua_State *L)
     return 2;
 }
 
+/* os.setlocale knows only C: a script must not change how the whole process reads and writes numbers. */
+static int l_setlocale(lua_State *L)
+{
+    const char *name = luaL_optstring(L, 1, "C");
+    lua_pushstring(L, strcmp(name, "C") == 0 ? name : NULL);
+    return 1;
+}
+
 void ap_host_open(lua_State *L)
 {
     luaL_openlibs(L);
+    lua_getglobal(L, "os");
+    lua_pushcfunction(L, l_setlocale);
+    lua_setfield(L, -2, "setlocale");
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
     luaL_setfuncs(L, primitives, 0);
     lua_pushcfunction(L, luaopen_apsis_host);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* decimal: converts decimal digits to the nearest double, correctly rounded, in constant memory, independent of the
- * locale. Two ways: digit by digit as they come, or ap_decimal_read for a number that is there as a whole. Leaf. Called
- * by metric and metricline, which know the grammar. */
+/* decimal: converts decimal digits to the nearest double, correctly rounded, in constant memory. Two ways: digit by
+ * digit as they come, or ap_decimal_read for a whole number. strtod needs the locale C, which the host keeps. Leaf.
+ * Called by metric and metricline, which know the grammar. */
 #include "metric/decimal.h"
 
 #include <float.h>
@@ -40,20 +40,20 @@ void ap_decimal_exponent(struct ap_decimal *decimal, char c)
         decimal->exponent = decimal->exponent * 10 + (c - '0');
 }
 
-/* strtod sees digits and an exponent, no point: independent of the locale. */
 double ap_decimal_value(struct ap_decimal *decimal)
 {
     int64_t exponent = decimal->shift + (decimal->exponent_negative ? -decimal->exponent : decimal->exponent);
-    if (decimal->more) { /* at this position any digit breaks a tie */
+    if (decimal->more) { /* a digit other than 0 comes later: any digit here rounds the same */
         decimal->digits[decimal->count++] = '1';
         exponent--;
     }
     long long bounded = exponent > 99999 ? 99999 : exponent < -99999 ? -99999 : exponent;
     snprintf(decimal->digits + decimal->count, 32, "e%lld", bounded);
-    double value = strtod(decimal->digits, NULL); /* 0 of zeros, which are not among the digits */
+    double value = strtod(decimal->digits, NULL); /* 0 has no digits here: strtod reads "e0" as 0 */
     return decimal->negative ? -value : value;
 }
 
+/* Beyond 19 digits the mantissa is wrong, and the caller does not use it. */
 static const char *read_digits(uint64_t *mantissa, const char *p, const char *end)
 {
     for (; p < end && is_digit(*p); p++)
@@ -100,7 +100,7 @@ const char *ap_decimal_read(double *value, const char *p, const char *end)
         count += p - digits;
     }
     p = count > 0 ? read_exponent(&exponent, p, end) : NULL;
-    if (p == NULL || p == end) /* nothing; or nothing follows, where strtod would end */
+    if (p == NULL || p == end) /* no number, or no byte after it, at which strtod would stop */
         return NULL;
     if (FLT_EVAL_METHOD == 0 && count <= 19 && mantissa <= 1ull << 53 && exponent >= -22 && exponent <= 22) {
         *value = exponent < 0 ? (double)mantissa / powers[-exponent] : (double)mantissa * powers[exponent];

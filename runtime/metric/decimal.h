@@ -22,8 +22,8 @@ void ap_decimal_exponent(struct ap_decimal *decimal, char c);
 /* Infinite if the number is too large. */
 double ap_decimal_value(struct ap_decimal *decimal);
 
-/* The short way: returns where the number at p ends; NULL if there is none, nothing follows it before `end`, it is too
- * large, or the locale has another point: the long way then tells. */
+/* The short way: returns where the number at p ends. NULL, and the long way must be taken, if there is no number, no
+ * byte after it before `end`, or it is too large. */
 const char *ap_decimal_read(double *value, const char *p, const char *end);
 
 #endif

@@ -9,7 +9,7 @@ UNDISTURBED=1 # by tests/beside_gc: it looks at all files of a repository
 precious() {
     rm -rf "$T/precious" && mkdir -p "$T/precious/0001"
     for name in lock pause turn apsis.log results.jsonl state.json directions.jsonl autoloop.json packs.json \
-        .gitignore file; do
+        .gitignore history.json file; do
         echo "the user's own $name" >"$T/precious/$name"
     done
     cp "$T/precious/file" "$T/precious/0001/prompt.md"
@@ -72,6 +72,20 @@ cd "$T" && rm -rf clone && git clone -q "$T/origin" "$T/clone" && cd "$T/clone" 
 echo "try more" >own.md && ln -s own.md program.md && git add -A && git commit -qm "a link inside"
 apsis status
 is "one within the project is fine" "$code" 0
+end_item
+
+item "no history.json is moved through a link: to what runs/latest shows, or to a folder that a failed plan never opened"
+cd "$T" && rm -rf clone && git clone -q "$T/origin" "$T/clone" && cd "$T/clone" || exit 1
+precious
+rm -rf runs/0001 && ln -s "$T/precious" runs/0001 && ln -sfn 0001 runs/latest
+apsis run --iterations 1
+is "exit code" "$code" 0
+is "what runs/latest leads to" "$(contents)" "$before"
+ln -s "$T/precious" runs/0003
+echo 'return { plan = function() error("not today") end }' >fails.lua && git add fails.lua && git commit -qm "fails"
+apsis run --strategy fails.lua --iterations 1
+is "its outcome" "$(field 3 outcome)" skipped_strategy_error
+is "what its folder leads to" "$(contents)" "$before"
 end_item
 
 item "an experiment's folder is a link, or holds one"

@@ -190,4 +190,26 @@ is "it was asked" "$(askings 1)" 1
 ok "and has no file of the other" test ! -e runs/0001/artifact-of-another
 end_item
 
+item "a start writes the last line's result again where another one, half of one or none is there"
+cp runs/0001/result.json "$T/result"
+number=1
+for text in "$(sed 's/"primary_metric": [0-9]*/"primary_metric": 7777/' "$T/result")" "$(head -c 100 "$T/result")" ""; do
+    printf '%s' "$text" >"runs/000$number/result.json"
+    apsis run --iterations 1 -q
+    is "exit" "$code" 0
+    is "its value" "$("$APSIS" exec "$ROOT/tests/cli/json.lua" primary_metric <"runs/000$number/result.json")" \
+        "$(field "$number" primary_metric)"
+    number=$((number + 1))
+done
+end_item
+
+item "a result that cannot be written is said"
+rm "runs/000$number/result.json" && mkdir "runs/000$((number + 1))" && mkdir "runs/000$((number + 1))/result.json"
+apsis run --iterations 1
+is "exit" "$code" 0
+is "the line" "$(field $((number + 1)) outcome)" kept
+like "which is said" "$err" "the journal has the result, but its file was not written: E[A-Z]*: .*/runs/000$((number + 1))/result.json"
+like "the one before is there" "$(cat "runs/000$number/result.json")" '"primary_metric"'
+end_item
+
 finish

@@ -37,11 +37,14 @@ local function entry_of(self, line)
     iteration_score = line.primary_metric or json.null, iteration_result = line.outcome }, { sorted = true })
 end
 
+-- Whether no link is on the way to a file of the runs.
+local function is_own(self, path) return links.none(self.runs.home, path:sub(#self.runs.home + 2)) end
+
 -- Shows the spare file in a folder, to which runs/latest then points; the one shown until then becomes the spare.
 local function show(self, folder)
   local before = self.shown
   self.shown = folder .. "/history.json"
-  if not fs.rename(self.spare, self.shown) then return nil end
+  if not is_own(self, self.shown) or not fs.rename(self.spare, self.shown) then return nil end
   fs.symlink(folder:match "([^/]+)$", self.runs.root .. "/latest", { replace = true })
   return not before or before == self.shown or fs.rename(before, self.spare)
 end
@@ -52,7 +55,7 @@ local wanted = { experiment = true, hypothesis = true, description = true, outco
 local function left(self)
   local folder = (fs.readlink(self.runs.root .. "/latest") or ""):match "^%d+[_%a]*$"
   local path = folder and ("%s/%s/history.json"):format(self.runs.root, folder)
-  return path and fs.stat(path, { follow = false }) and path
+  return path and is_own(self, path) and fs.stat(path) and path
 end
 
 -- Writes both files again from the whole journal.

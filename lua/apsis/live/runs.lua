@@ -54,9 +54,11 @@ function Runs:write_json(slot, name, value)
   return self:write(slot, name, json.encode(value, { pretty = true }) .. "\n")
 end
 
--- The result, put in place at once: a kill leaves it whole or missing.
+local function result_text(record) return json.encode(record, { pretty = true }) .. "\n" end
+
+-- The result, put in place at once: a kill leaves the whole new file or what was there.
 function Runs:write_result(slot, record)
-  return state.replace(slot.dir .. "/result.json", json.encode(record, { pretty = true }) .. "\n", { sync = false })
+  return state.replace(slot.dir .. "/result.json", result_text(record), { sync = false })
 end
 
 local function plain_text(edits)
@@ -86,12 +88,12 @@ function runs.sweep(dir)
   end
 end
 
--- After the last line: its result is there, and no answers, if a kill came between.
+-- Does for the last line what a killed process did not: writes its result, and removes the answers.
 function Runs:complete(record)
   local slot = { dir = self:dir(record.experiment, record.outcome == "baseline") }
   if not fs.stat(slot.dir) or not links.none_in(self.home, slot.dir:sub(#self.home + 2)) then return end
   runs.sweep(slot.dir)
-  if not fs.stat(slot.dir .. "/result.json") then self:write_result(slot, record) end
+  if fs.read(slot.dir .. "/result.json") ~= result_text(record) then self:write_result(slot, record) end
   answers.forget(slot)
 end
 

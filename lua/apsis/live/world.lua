@@ -340,7 +340,10 @@ function World:publish(slot, record, led)
   elseif self.manifest.history == "revert" and record.commit and record.status ~= "keep" then
     self.branch:push_and_revert(record)
   end
-  if slot.dir then self.runs:write_result(slot, record) end
+  if slot.dir then
+    local written, refused = self.runs:write_result(slot, record)
+    if not written then self:log("warn", "the journal has the result, but its file was not written: " .. refused) end
+  end
   answers.forget(slot)
   if slot.held then self:forget_held(slot.number) end
   self.latest:add(self.history.source, record)
