@@ -79,10 +79,10 @@ function adaptive.learn(run, line)
   local memory, metric = run.memory, run.metric
   memory.count = memory.count + 1
   local challenger, usable = line.notes and line.notes.challenger, line.value and not line.stopped
-  if line.outcome == "baseline" or line.id and line.id == run.best.id then
+  if line.id and run.best and line.id == run.best.id then
     if line.kept then count(memory, line, true) end
     memory.top, memory.before, memory.since, memory.line, memory.lines = line, memory.count, 0, nil, 0
-  elseif line.id then
+  elseif line.id and line.outcome ~= "baseline" then
     memory.since = memory.since + 1
     local better = usable and metric:better(line, challenger and (memory.line or line) or memory.top)
     count(memory, line, better)

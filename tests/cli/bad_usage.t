@@ -44,6 +44,8 @@ refused "run --workers 100000" "--workers"
 refused "run --seed x" "--seed"
 refused "run --itterations 3" "--itterations"
 refused "run --set patience" "--set"
+refused "run --set patience=abc" "--set: .*option patience must be a number"
+refused "run --set patiense=3" "--set: .*did you mean \"patience\""
 refused "run /no/such/directory" "/no/such/directory"
 refused "runn" "run"
 

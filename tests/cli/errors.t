@@ -86,6 +86,7 @@ apsis best
 is "and then there is no best" "$code" 5
 apsis status
 is "status exits 0 even so" "$code" 0
+line "and is not ready" "$out" "^loop: +not ready: the baseline has no metric"
 mv logs/state.json "$T/state.json"
 is "without state.json, status goes by the journal" "$("$APSIS" status --json | grep -o '"status":"[a-z ]*"')" '"status":"stopped"'
 mv "$T/state.json" logs/state.json

@@ -97,10 +97,12 @@ apsis baseline
 line "the steps that it prints lead to the baseline, with the same value" "$out" "baseline c0000: steps = 5"
 apsis init --measure ./bench.sh --lower --writable src --provider true
 is "an existing manifest is not written over" "$code" 2
-apsis init --measure ./bench.sh --lower --writable src --provider swap.lua --force
+apsis init --measure ./bench.sh --lower --writable 'src/*' --provider swap.lua --force
+line "--force writes the program again, too" "$(cat program.md)" "Change only .src/[*]"
+line "and says where the old one is" "$out" "^wrote program.md .the old one is program.md~.$"
 line "a Lua file as provider" "$(cat manifest.yaml)" "^provider: .kind: lua, use: swap.lua.$"
 line "that is not there yet" "$out" "^the provider: there is no swap.lua$"
-line "what --force has put aside is not committed" "$out" "^  git add manifest.yaml && git commit"
+line "what --force has put aside is not committed" "$out" "^  git add manifest.yaml program.md && git commit"
 
 own driven
 apsis init --measure ./bench.sh --lower --writable src --provider none

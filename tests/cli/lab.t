@@ -286,6 +286,9 @@ apsis lab random_walk hillclimb --suite policy --seeds 2 --evaluations 30 --json
 printf %s "$out" >suite
 is "the command" "$(query suite it.command)" 'apsis lab random_walk hillclimb --suite policy --seeds 2 --evaluations 30 --set hillclimb.patience=30'
 is "each world of a pair" "$(query suite '#it.overall .. " " .. #it.overall[1].each .. " " .. it.overall[1].each[1].world')" '1 16 onemax:n=40'
+apsis lab adaptive hillclimb --suite policy --seeds 1 --evaluations 30 --set adaptive.patience=9 --json
+printf %s "$out" >suite
+like "another strategy's patience leaves hillclimb's" "$(query suite it.command)" '--set adaptive.patience=9 --set hillclimb.patience=30$'
 end_item
 
 item "--no-history finds the same where a strategy looks at no history"

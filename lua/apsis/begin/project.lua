@@ -50,11 +50,12 @@ local function is_preset(found, name)
   return false
 end
 
--- The files that are written: a program.md that exists stays.
-local function to_write(dir, files)
+-- The files that are written: without --force a program.md that exists stays.
+local function to_write(dir, files, force)
   local list = {}
   for _, file in ipairs(files) do
-    if not (file.keep and fs.stat(path_of(dir, file.name), { follow = false })) then list[#list + 1] = file end
+    local stays = file.keep and not force and fs.stat(path_of(dir, file.name), { follow = false })
+    if not stays then list[#list + 1] = file end
   end
   return list
 end
@@ -211,7 +212,7 @@ function project.write(args)
   if refused then return 2, refused end
   choice.name, choice.regex, choice.links = ref.of(fs.realpath(args.dir):match "([^/]+)/*$"), args.regex, found.links
   local preset = is_preset(found, choice.provider)
-  local written = to_write(args.dir, files_of(choice, preset))
+  local written = to_write(args.dir, files_of(choice, preset), args.force)
   code, message = starter.write(args.dir, written, args.force)
   if code ~= 0 then return code, message end
   local result

@@ -43,11 +43,11 @@ function common.choose_strategy(self, args)
     end
     spec, self.strategy_from = { use = use, options = {} }, "--strategy"
   end
-  spec = { use = spec.use, options = spec.options or {} }
+  spec, self.set = { use = spec.use, options = spec.options or {} }, {}
   for _, setting in ipairs(args.set or {}) do
     local key, value = setting:match("^([%w_]+)=(.*)$")
     if not key then return nil, ("--set: %q is not KEY=VALUE"):format(setting), 2 end
-    spec.options[key] = common.value_of(value)
+    spec.options[key], self.set[key] = common.value_of(value), true
   end
   self.manifest.strategy = spec
   return true

@@ -31,11 +31,11 @@ end
 local function write_all(dir, files)
   for _, file in ipairs(files) do
     local path = starter.path_of(dir, file.name)
-    local ok, message = true, nil
-    if fs.stat(path, { follow = false }) then ok, message = fs.rename(path, path .. "~") end
+    local ok, message, kept = true, nil, fs.stat(path, { follow = false })
+    if kept then ok, message = fs.rename(path, path .. "~") end
     if ok then ok, message = fs.write(path, file.text) end
     if not ok then return nil, message end
-    print("wrote " .. path)
+    print("wrote " .. path .. (kept and (" (the old one is %s~)"):format(path) or ""))
   end
   return true
 end

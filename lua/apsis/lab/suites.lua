@@ -47,9 +47,12 @@ function suites.apply(args)
   args.world = suite.worlds
   args.strategies = strategies_of(args.strategies, suite)
   args.seeds, args.evaluations = args.seeds or suite.seeds, args.evaluations or suite.evaluations
-  if table.concat(args.set, " "):find "patience=" then return nil end
+  local set = " " .. table.concat(args.set, " ")
   for _, name in ipairs(args.strategies) do
-    if suite.patient[name] then args.set[#args.set + 1] = ("%s.patience=%d"):format(name, args.evaluations) end
+    local is_set = set:find(" patience=", 1, true) or set:find((" %s.patience="):format(name), 1, true)
+    if suite.patient[name] and not is_set then
+      args.set[#args.set + 1] = ("%s.patience=%d"):format(name, args.evaluations)
+    end
   end
 end
 

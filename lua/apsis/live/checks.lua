@@ -190,7 +190,7 @@ local function no_case(self)
   end
 end
 
-local function check_verifier(self)
+function checks.verifier(self)
   local missing = {}
   for _, one in ipairs(measuring(self.manifest)) do
     local command, key = one[1], one[2]
@@ -369,7 +369,7 @@ local all = {
   end },
   { "files", check_files, needs_world = true },
   { "provider", check_provider, needs_world = true },
-  { "verifier", check_verifier },
+  { "verifier", checks.verifier },
   { "workspaces", check_workspaces },
   { "execution", check_execution, needs_world = true,
     when = function(self) return self.world and self.world.executor.programs end },

@@ -177,14 +177,14 @@ end
 
 local MOST_NAMED <const> = 3
 
--- The files that measure and differ between a baseline's commit and HEAD.
+-- The files that measure and differ between a baseline's commit and HEAD; nil if there are none.
 local function changed_files(world, baseline)
   local measures, names = chooser(world, baseline.evaluator.apart or ""), {}
   for _, change in ipairs(world.repo:changes(baseline.commit, world.head) or {}) do
     local path = world:project_path(change.path)
     if path and measures(path) then names[#names + 1] = path end
   end
-  if #names == 0 then return world.manifest.where "files" .. ": files" end
+  if #names == 0 then return nil end
   return table.concat(names, ", ", 1, math.min(#names, MOST_NAMED)) .. (#names > MOST_NAMED and ", ..." or "")
 end
 
@@ -198,8 +198,11 @@ function evaluator.changed(world, baseline)
     local name = key:sub(1, #FILE) == FILE and key:sub(#FILE + 1)
     if name then now[key] = digest_of_file(name:sub(1, 1) == "/" and name or world.dir .. "/" .. name) end
     if now[key] ~= digest and (key ~= "files" or now[key]) then
-      parts[#parts + 1] = name or key == "files" and changed_files(world, baseline)
-        or ("%s: %s"):format(world.manifest.where(key == "threshold_of" and "verification" or key), key)
+      local files = key == "files" and changed_files(world, baseline)
+      -- Other files count if `files` differs; if a command names another one, that is said already.
+      local of_command = key == "files" and not files and now.verification ~= before.verification
+      parts[#parts + 1] = not of_command and (name or files
+        or ("%s: %s"):format(world.manifest.where(key == "threshold_of" and "verification" or key), key)) or nil
     end
   end
   for key in pairs(now) do

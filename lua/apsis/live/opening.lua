@@ -26,15 +26,20 @@ local function check_ties(self, strategy)
   return true
 end
 
+-- What gave the strategy what the message is about.
+local function origin(self, message)
+  for key in pairs(self.set or {}) do
+    if message:find("%f[%w_]" .. key .. "%f[^%w_]") then return "--set" end
+  end
+  return self.strategy_from or self.manifest.where "strategy" .. ": strategy"
+end
+
 function opening:load_strategy()
   local spec = self.manifest.strategy
   guard.limits { cpu_s = self.manifest.limits.hook_cpu_sec, memory_mb = self.manifest.limits.hook_memory_mb }
   local loaded, message = contract.load { use = spec.use, options = spec.options, dir = self.dir,
     prepare = self.prepare }
-  if not loaded then
-    local from = self.strategy_from or self.manifest.where "strategy" .. ": strategy"
-    return nil, ("%s: %s"):format(from, message), 2
-  end
+  if not loaded then return nil, ("%s: %s"):format(origin(self, message), message), 2 end
   self.strategy = loaded
   return check_ties(self, loaded)
 end

@@ -2,6 +2,7 @@
 -- end. Prints nothing but the session's warnings. Called by the commands that measure.
 local allowance = require "apsis.live.allowance"
 local branch = require "apsis.live.branch"
+local checks = require "apsis.live.checks"
 local checkpoint = require "apsis.live.checkpoint"
 local evaluator = require "apsis.live.evaluator"
 local host = require "apsis.host"
@@ -221,7 +222,10 @@ local function check_ready(self, at, stand_in)
       baseline.metric, baseline.direction, metric.name, self.engine.metric.direction), 2
   end
   local ok, message, code = evaluator.check(self.world, baseline, self.engine.history)
-  if not ok then return nil, message, code end
+  if not ok then -- one that has changed may just be missing
+    local there, missing, why = checks.verifier(self)
+    return nil, there and message or missing, there and code or why
+  end
   ok, message, code = agreed("before_run", self, at)
   if not ok then return nil, message, code end
   local lacking = rooms.first("baseline_lacks", self.manifest, baseline)

@@ -68,6 +68,8 @@ function standing.word(self, pid)
   local last = self.last
   if pid then return fs.stat(self.home .. "/.apsis/pause") and "paused" or "running" end
   if last.status == "running" or last.status == "paused" then return "stopped in the middle" end
+  local newest = self.history.newest_baseline
+  if last.status == "ready" and newest and not newest.value then return "not ready" end
   return last.status or self.history.count > 0 and "stopped" or "not begun"
 end
 

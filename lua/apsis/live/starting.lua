@@ -113,15 +113,15 @@ end
 function starting:note_head(baseline)
   if self.manifest.own_branch then return end -- its candidates start from its own branch
   local is_read = read_from_disk(self)
-  local changed, best, now = {}, self.history and self.history.best, self.repo:commit_info(self.head)
-  local applied = best and now and best.tree == now.tree -- candidates start from what HEAD has
-  local moved = baseline and not applied and baseline.commit ~= self.head
+  local changed, lacking, moved = {}, {}, baseline and baseline.commit ~= self.head
+  local best = moved and self.history and self.history.best or baseline -- what of it was applied is not lacking
+  for _, change in ipairs(moved and self.repo:changes(best.commit, self.head) or {}) do lacking[change.path] = true end
   for _, change in ipairs(moved and self.repo:changes(baseline.commit, self.head) or {}) do
     local path = self:project_path(change.path)
-    if path and not is_read(path) then changed[#changed + 1] = path end
+    if path and lacking[change.path] and not is_read(path) then changed[#changed + 1] = path end
   end
   if #changed > 0 then
-    self:log("warn", ("HEAD has moved since the baseline (%s%s): candidates still start from the baseline's files; "
+    self:log("warn", ("HEAD has moved since the baseline: candidates do not have its changes of %s%s; "
       .. "`apsis baseline --again` starts again from HEAD, without the candidates that were found so far"):format(
       table.concat(changed, ", ", 1, math.min(3, #changed)), #changed > 3 and ", ..." or ""))
   end

@@ -60,6 +60,14 @@ test("with acceptance under noise a tie means not shown: the best stays the pare
   equal(learn(1).id, run.memory.top.id)
 end)
 
+test("a baseline that was measured again is not the next parent unless it is the best", function()
+  local run, learn, plan = alone(plain)
+  learn(1)
+  local best = learn(5, { outcome = "kept" })
+  learn(1, { outcome = "baseline" })
+  equal({ run.memory.top.id, plan().parents[1].id, run.memory.since }, { best.id, best.id, 0 })
+end)
+
 test("a candidate that crashed, was stopped or is worse is no parent", function()
   local run, learn = alone()
   local first = learn(1)
