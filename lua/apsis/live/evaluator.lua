@@ -200,8 +200,8 @@ function evaluator.changed(world, baseline)
     if now[key] ~= digest and (key ~= "files" or now[key]) then
       local files = key == "files" and changed_files(world, baseline)
       -- Other files count if `files` differs; if a command names another one, that is said already.
-      local of_command = key == "files" and not files and now.verification ~= before.verification
-      parts[#parts + 1] = not of_command and (name or files
+      local said = key == "files" and not files and now.verification ~= before.verification
+      parts[#parts + 1] = not said and (name or files
         or ("%s: %s"):format(world.manifest.where(key == "threshold_of" and "verification" or key), key)) or nil
     end
   end
