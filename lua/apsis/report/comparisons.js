@@ -78,9 +78,9 @@ function comparisons(all, title, early) {
     { text: "first against second" }, { text: "shown", label: "" }, { text: "gain or ratio [95 %]", right: true },
     { text: "p, corrected", right: true }, { text: "interval", label: "" }
   ];
-  const note = "The one that leads stands first. Final best: the mean of the differences, seed by seed, positive if the "
-    + "first is better. Running times: the ratio of the means, below 1 if the first is faster. The line is no difference. "
-    + "The intervals are each pair's own; p is corrected for all of them, so that it can say less.";
+  const note = "The leader is listed first. Final best: the mean of the differences, seed by seed, positive if the "
+    + "first is better. Running times: the ratio of the means, below 1 if the first is faster. The dotted line marks "
+    + "no difference. The intervals are each pair's own; p is corrected for all of them, so that it can say less.";
   return figure(title, note, ...groups.map(measure => {
     const shown = all.filter(one => measureOf(one) === measure);
     const x = intervalScale(shown, shown.some(one => known(one.ratio)) ? 1 : 0);

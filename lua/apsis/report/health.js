@@ -23,9 +23,9 @@ function sharesTable(one) {
     { text: "share", right: true }, { text: "over the run" } ];
   const rows = one.names.map(row => [ row.name, number(row.kept), number(row.count), percent(row.kept / row.count),
     { node: overTime(list(row.parts)) } ]);
-  const more = one.left_out > 0 ? ` ${plural(one.left_out, "other")} proposed less.` : "";
+  const more = one.left_out > 0 ? ` ${plural(one.left_out, `other ${one.kind}`)} made fewer proposals.` : "";
   return figure(`What was kept, by ${one.kind}`, "Each bar is a part of the run, from its beginning to its end; a tall "
-    + `one: most candidates were kept.${more}`, table(`Kept by ${one.kind}`, head, rows));
+    + `bar means that most were kept.${more}`, table(`Kept by ${one.kind}`, head, rows));
 }
 
 function crashTable(health) {

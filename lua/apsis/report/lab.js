@@ -178,7 +178,7 @@ function operators(data, world) {
   const groups = of(data.operators, world).map(one => ({ name: one.strategy, rows: operatorRows(one) }));
   const shown = groups.filter(one => one.rows.length > 0);
   if (shown.length === 0) return null;
-  const note = "The share of each operator's proposals that improved the best; paler, those kept without that.";
+  const note = "The share of each operator's proposals that improved the best; paler: kept without improving the best.";
   return figure("Operators", note, ...shown.map(one =>
     el("div", { class: "group" }, el("h4", {}, one.name), bars("Operators of " + one.name, one.rows))));
 }
@@ -285,7 +285,7 @@ function fresh(page, data) {
     page.append(el("section", { id: "fresh" }, el("h2", {}, "On fresh seeds"), el("p", {}, text), ...content));
   if (data.no_fresh) show("No fresh seed is whole: what the sweep chose, chosen by luck too, was not run again.");
   if (!again || !list(again.results).length) return;
-  const seeds = `${plural(again.seeds, "seed")} from ${number(again.first_seed)}`;
+  const seeds = `${plural(again.seeds, "fresh seed")}, starting at ${number(again.first_seed)}`;
   const missing = shortfall(again) ? "; " + shortfall(again) : "";
   const tables = named(again, "world").flatMap(world => [
     el("h3", {}, world),
@@ -293,7 +293,7 @@ function fresh(page, data) {
     comparisons(of(again.comparisons, world), "Comparisons on fresh seeds", earlyNames(again, world))
   ]);
   tables.push(overall(again, "overall-fresh", "h3"));
-  show(`What a sweep chose, run again on ${seeds} that it was not chosen by${missing}.`, ...tables);
+  show(`What a sweep chose, run again on ${seeds}${missing}.`, ...tables);
 }
 
 // Recorded runs, one by one.

@@ -121,7 +121,8 @@ function treeNote(data) {
   const which = lacking + (plot.kept_too ? " that were not kept" : "");
   const ticks = list(plot.mark).length ? `Those without ${which} are ticks under the row they came from. ` : "";
   const crossed = crossings ? `${plural(crossings, "crossover")} of two parents. ` : "";
-  return `${thinWords(data)}A row is a line of descent, the best one's the first. ${ticks}${crossed}Point at one to read about it.`;
+  return `${thinWords(data)}A row is a line of descent; the best candidate's row comes first. ${ticks}${crossed}`
+    + "Point at one to read about it.";
 }
 
 function lineageFigure(data) {
