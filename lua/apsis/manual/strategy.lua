@@ -5,8 +5,8 @@ local module = require "apsis.manual.module"
 return function()
   local self = module("run", "apsis-strategy", 7, "")
   self.summary = "the Lua file that decides what to try, what to keep and when to stop"
-  self.blocks[1] = { kind = "text", value = "A strategy is a Lua file that returns a table of hooks and options. A "
-    .. "hook that it leaves out hill-climbs. Its name or path stands in the manifest (`strategy:`) or after "
+  self.blocks[1] = { kind = "text", value = "A strategy is a Lua file that returns a table of hooks and options. For "
+    .. "each hook it leaves out, hillclimb's is used. Its name or path stands in the manifest (`strategy:`) or after "
     .. "`--strategy`. "
     .. ("Shipped: %s. "):format(table.concat(contract.shipped(), ", "))
     .. "`apsis strategies NAME` prints one to copy, and `apsis init --strategy mine.lua` begins one with a test. For "
