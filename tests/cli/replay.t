@@ -59,7 +59,7 @@ for workers in 1 4; do
     is "other notes are a result, not a failure: $what" "$code" 0
     line "parents and operators are the same: $what" "$out" "same parents and operators"
     line "and in how many plans other keys differ: $what" "$out" \
-        "^but: +other k in $((experiments / 4)), notes in $((experiments / 2)) of the $experiments plans compared; a world in the lab"
+        "^but: +in $((experiments / 4)) of these $experiments plans the k differs, in $((experiments / 2)) the notes; a world in the lab"
     no_line "so not everything agrees: $what" "$out" "everything agrees"
     apsis replay --strategy "$T/noting.lua" --json
     is "the same for a program: $what" "$(json agrees) $(json plans.differ_otherwise) $(json plans.otherwise.notes)" \
@@ -80,7 +80,7 @@ for workers in 1 4; do
         "1 exploration exploitation"
     apsis replay --strategy random_walk
     line "which is said: $what" "$out" \
-        "from experiment 1 on the recording no longer answers: it planned exploration of c0000, recorded exploitation of c0000"
+        "the recording cannot be followed from experiment 1 on: this strategy would have planned exploration of c0000, recorded is exploitation of c0000"
     apsis replay --strategy annealing --set start=1e-9 --set finish=1e-9 --set steps=5 --json
     is "annealing is cold after its steps: $what" "$code $(json halts.1.experiment) $(json halts.1.saves.experiments)" \
         "0 6 $((experiments - 5))"
@@ -109,7 +109,7 @@ LUA
         "^the recording ends after experiment $experiments	$experiments	$(kept)	$best"
     apsis exec "$T/world.lua" random_walk
     line "another ends where it proposes otherwise: $what" "$out" \
-        "^from experiment 1 on the recording no longer answers: .*	0	0	0.8125"
+        "^the recording cannot be followed from experiment 1 on: .*	0	0	0.8125"
 done
 
 apsis replay --strategy "$T/raises.lua"
@@ -225,7 +225,7 @@ done
 apsis baseline --again
 apsis replay --strategy annealing
 unlike "after baseline --again" "$err" "but the journal"
-like "what was decided before" "$err" "results.jsonl:5: from this baseline on values are of score \(lower\), before of score \(higher\)"
+like "what was decided before" "$err" "results.jsonl:5: the metric is score \(lower\) since this baseline and was score \(higher\) before"
 end_item
 
 finish

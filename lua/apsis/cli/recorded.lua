@@ -63,8 +63,8 @@ local function take_recorded_metric(self)
   local before, last = epochs[#epochs - 1], epochs[#epochs]
   local metric = last.metric
   if before then
-    self:say(("logs/results.jsonl:%d: from this baseline on values are of %s (%s), before of %s (%s): what was decided "
-      .. "before is decided by the newest here, so it differs"):format(last.from, metric.name, metric.direction,
+    self:say(("logs/results.jsonl:%d: the metric is %s (%s) since this baseline and was %s (%s) before: earlier "
+      .. "decisions are replayed with the new metric and may differ"):format(last.from, metric.name, metric.direction,
       before.metric.name, before.metric.direction))
   end
   if metric == given then return end

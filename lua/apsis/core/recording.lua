@@ -177,8 +177,8 @@ function recording.words(proposal)
 end
 
 function recording.no_answer(experiment, planned, recorded)
-  return ("from experiment %d on the recording no longer answers: it planned %s, recorded %s"):format(experiment,
-    recording.words(planned), recording.words(recorded))
+  return ("the recording cannot be followed from experiment %d on: this strategy would have planned %s, "
+    .. "recorded is %s"):format(experiment, recording.words(planned), recording.words(recorded))
 end
 
 -- The samples a line's candidate had before accept was first asked: without those that accept asked for.

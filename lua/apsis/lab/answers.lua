@@ -41,7 +41,8 @@ function answers.open(dir)
   if not ok then return nil, message end
   local first, configuration = self.lines[0], configured(dir)
   if not first or first.outcome ~= "baseline" or not first.primary_metric then
-    return nil, ("option dir: %s does not begin with a baseline that was measured"):format(path)
+    return nil, ("option dir: the first baseline in %s has no measurement: give the project of another run"):format(
+      path)
   end
   local metric = type(configuration.metric) == "table" and configuration.metric or {}
   self.baseline, self.direction, self.metric = first, first.direction, first.metric or metric.name
@@ -71,10 +72,10 @@ local function refusal(recorded, slot)
   local experiment = slot.number
   local line = recorded.lines[experiment]
   if not line then return ("the recording ends after experiment %d"):format(recorded.last) end
-  local before = ("from experiment %d on the recording no longer answers: "):format(experiment)
+  local before = ("the recording cannot be followed from experiment %d on: "):format(experiment)
   if line.outcome == "baseline" then return before .. "the project was measured again there" end
   if line.outcome == "skipped_strategy_error" and not (line.proposal and line.primary_metric) then
-    return before .. "recorded is an error of the strategy"
+    return before .. "an error in the strategy is recorded there"
   end
   local plan = line.plan or line.proposal
   if not recordings.same(slot.proposal, plan) then return recordings.no_answer(experiment, slot.proposal, plan) end
@@ -132,7 +133,7 @@ local function next_sample(world, line, record, request)
     end
   end
   finish(world, line.experiment,
-    ("from experiment %d on the recording no longer answers: it asked to measure %s again%s"):format(
+    ("the recording cannot be followed from experiment %d on: this strategy asks to measure %s again%s"):format(
     line.experiment, record.id, hint(world)))
 end
 

@@ -45,7 +45,9 @@ function play.new(args)
   if not options then return nil, message end
   local spec = { use = args.strategy, options = options, seed = args.seed, evaluations = args.evaluations }
   spec.definition, message = definition.load(args.world)
-  if not spec.definition then return nil, ("--world: %s (`apsis lab --worlds` lists them)"):format(message) end
+  if not spec.definition then
+    return nil, ("--world: %s (`apsis lab --worlds` lists worlds and their options)"):format(message)
+  end
   campaign.limit_hooks()
   return function(quiet) return played(spec, quiet) end
 end

@@ -40,15 +40,16 @@ local function halts_text(result)
   return list
 end
 
--- "other notes in 12 of the 60 plans compared"; nil if nothing differs.
+-- "in 12 of these 60 plans the notes differ, in 3 the inspirations"; nil if nothing differs.
 local function otherwise_text(plans)
   if plans.differ_otherwise == 0 then return nil end
   local parts = {}
   for index, key in ipairs(show.sorted(plans.otherwise)) do
-    parts[index] = ("%s in %d"):format(key, plans.otherwise[key])
+    parts[index] = index > 1 and ("in %d the %s"):format(plans.otherwise[key], key)
+      or ("in %d of these %d plans the %s %s"):format(plans.otherwise[key], plans.compared, key,
+      key:find "s$" and "differ" or "differs")
   end
-  return ("other %s of the %d plans compared%s"):format(table.concat(parts, ", "), plans.compared,
-    plans.otherwise.notes and "; a world in the lab may go by notes" or "")
+  return table.concat(parts, ", ") .. (plans.otherwise.notes and "; a world in the lab may go by notes" or "")
 end
 
 local function facts_of(result)

@@ -221,7 +221,7 @@ local function read_worlds(args, plan)
         return nil, ("--world: no world %q; did you mean %s:%s? (a colon, then the options)"):format(text, name,
           options)
       end
-      return nil, ("--world: %s (`apsis lab --worlds` lists them)"):format(message)
+      return nil, ("--world: %s (`apsis lab --worlds` lists worlds and their options)"):format(message)
     end
     seen[text], plan.worlds[index] = true, world
   end

@@ -166,9 +166,9 @@ test("from the first other proposal on the recording does not answer: the run en
     return { parents = { run.best } }
   end }]]
   local got, reason = again(dir, other, { workers = 3 })
-  equal(reason, ("from experiment 8 on the recording no longer answers: it planned exploration of c0000, "
-    .. "recorded exploitation of %s"):format(lines[9].experiment == 8 and lines[9].parents[1]
-      or reason:match("recorded exploitation of (c%d+)$")))
+  equal(reason, ("the recording cannot be followed from experiment 8 on: this strategy would have planned "
+    .. "exploration of c0000, recorded is exploitation of %s"):format(lines[9].experiment == 8 and lines[9].parents[1]
+      or reason:match("recorded is exploitation of (c%d+)$")))
   equal(#got, 8)
   local numbers = contract.column(got, "experiment")
   table.sort(numbers)
@@ -182,7 +182,7 @@ test("what was planned after it in the same moment has none", function()
   end }]]
   local got, reason = again(dir, other, { workers = 3 })
   equal(#got, 1)
-  matches(reason, "it planned exploration of c0000, recorded exploitation of c0000")
+  matches(reason, "would have planned exploration of c0000, recorded is exploitation of c0000")
 end)
 
 test("the order is the journal's, whatever the recorded seconds say", function()
@@ -202,8 +202,8 @@ test("a trial's record says why it ended and holds what happened until then", fu
     .. " return { parents = { run.experiment < 5 and run.best or run.baseline } } end }"))
   local done = assert(trial.run { strategy = { use = path }, definition = assert(definition.load("replay:dir=" .. dir)),
     seed = 1, evaluations = 100 })
-  equal(done.reason, "from experiment 5 on the recording no longer answers: it planned exploitation of c0000, "
-    .. "recorded exploitation of " .. lines[6].parents[1])
+  equal(done.reason, "the recording cannot be followed from experiment 5 on: this strategy would have planned "
+    .. "exploitation of c0000, recorded is exploitation of " .. lines[6].parents[1])
   equal({ done.experiments, done.baseline, done.best }, { 4, 0, lines[5].best })
   equal(done.outcomes.skipped_provider_failure, nil)
 end)
@@ -218,7 +218,7 @@ test("a recording that cannot be a world is refused, and says why", function()
   matches(select(2, definition.load("replay:dir=/nowhere/at/all")), "no journal at /nowhere/at/all/logs/results.jsonl")
   matches(select(2, definition.load("replay:dir="
     .. write { '{"experiment":0,"outcome":"baseline","primary_metric":null}' })),
-    "does not begin with a baseline that was measured")
+    "the first baseline in .*results.jsonl has no measurement: give the project of another run")
   matches(select(2, definition.load("replay:dir=" .. write { "{" })), "results.jsonl:1:")
   local dir = record(climb, { budget = { iterations = 2 } })
   matches(select(2, definition.load("replay:dir=" .. dir .. ",noise=gaussian")), "no other can be put on it")
@@ -243,10 +243,10 @@ test("a trial has as many workers as were recorded where none are asked for", fu
   end
 end)
 
-test("one with another number is told of it where the recording no longer answers, and at its end is not", function()
+test("one with another number is told of it where the recording cannot be followed, and at its end is not", function()
   local dir = record(climb, { workers = 4, budget = { iterations = 20 }, world = delayed(2) })
-  matches(trial_of(dir, climb, 1).reason, "^from experiment %d+ on the recording no longer answers: it planned .*"
-    .. "; it was recorded with 4 workers: %-%-workers 4$")
+  matches(trial_of(dir, climb, 1).reason, "^the recording cannot be followed from experiment %d+ on: this strategy "
+    .. "would have planned .*; it was recorded with 4 workers: %-%-workers 4$")
   local other = "return { plan = function(run) return { parents = { run.baseline }, operator = 'exploration' } end }"
   equal(trial_of(dir, other).reason:find("workers", 1, true), nil)
   local alone = record(climb, { budget = { iterations = 20 }, world = delayed(2) })

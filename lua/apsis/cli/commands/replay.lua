@@ -104,7 +104,7 @@ local function check(self, args, recording)
   else
     local handed_in = result.handed_in > 0 and ("; %d handed in, not planned"):format(result.handed_in) or ""
     print(("%s; %d plans compared, %d differ%s%s"):format(recorded_lines(result.lines), result.compared, #differing,
-      handed_in, others > 0 and ("; %d were planned by another strategy than %s"):format(others, self.strategy.name)
+      handed_in, others > 0 and ("; %d were planned by a strategy other than %s"):format(others, self.strategy.name)
       or ""))
   end
   local some = result.compared > 0 or result.handed_in > 0 and others == 0

@@ -14,20 +14,20 @@ local remedies = {
   { "random.*expected, got", "a stream's functions take the stream first: run.rng:random(), with a colon" },
   { "unknown option", "name one of the options that the file declares, or declare it" },
   { "option %S+ must be", "give a value of the kind that its default has" },
-  { "unknown hook", "rename it; what is only yours is a local of the file" },
-  { "unknown key %S+ in a proposal", "rename it; what is only yours goes into notes" },
+  { "unknown hook", "rename it; make your own helpers local" },
+  { "unknown key %S+ in a proposal", "rename it; your own keys go into notes" },
   { "returned a group of", "a group has at most run.free proposals" },
   { "is no candidate", "parents are candidates or their ids: run.best, run.get(id)" },
   { "has no commit", "only candidates with a commit are parents: look at candidate.commit" },
-  { "impossible to repeat", "only run.rng and run.now are the same when the run is folded again" },
+  { "impossible to repeat", "only run.rng and run.now are the same when the run is replayed" },
   { "hook accept returned", "return true or false, and perhaps a reason" },
   { "hook halt returned", "return nothing to go on, or the reason to stop" },
   { "hook select returned", "return the index of an answer, or nil and why none is taken" },
-  { "a run has no field", "lua/meta/run.lua lists the fields" },
+  { "a run has no field", "see the fields in `apsis help strategy`" },
   { "is read%-only", "remember in run.memory, in init and learn" },
   { "declares no option", "declare it with its default: options = { NAME = VALUE }" },
   { "returns a table of hooks", "end the file with return and the table" },
-  { "attempt to call a nil value %(method", "that object has no such function: look at lua/meta" },
+  { "attempt to call a nil value %(method", "that object has no such function: see `apsis help strategy`" },
   { "attempt to .* a nil value %(local 'run'", "a hook's first parameter is run: function mine.plan(run)" },
   { "attempt to .* a nil value", "it may be absent: test for nil first; a candidate that failed has no value" },
 }
@@ -36,8 +36,8 @@ local function remedy_for(text, hook)
   for _, entry in ipairs(remedies) do
     if text:find(entry[1]) then return entry[2] end
   end
-  return hook and "correct what raises there; --trace shows the experiments until then"
-    or "correct the file there: it cannot be loaded"
+  return hook and "fix the error there; --trace shows the experiments until then"
+    or "fix the file there: it cannot be loaded"
 end
 
 local function plain(text)

@@ -204,8 +204,9 @@ local function tell(args, plan, found, fresh)
   print_phase(plan, found, missing)
   if fresh and fresh.seeds > 0 then
     if args.overview then print "" end
-    print(show.wrap(("On fresh seeds, from %d on: the sweep's winner (%s), chosen on the seeds above and so lucky "
-      .. "there, beside the strategy without the sweep."):format(fresh.first_seed, table.concat(fresh.winners, "; ")),
+    print(show.wrap(("On fresh seeds, from %d on: the sweep's winner (%s), chosen on the seeds above, "
+      .. "which therefore favour it, beside the strategy without the sweep."):format(fresh.first_seed,
+      table.concat(fresh.winners, "; ")),
       show.width() or 80, ""))
     print ""
     print_phase(plan, fresh, missing)

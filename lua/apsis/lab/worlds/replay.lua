@@ -1,6 +1,6 @@
 -- replay: what happened: a recorded run as a world. The n-th proposal is answered by the recorded experiment n (its
 -- candidate, its value or failure, its time and cost) as long as it asks for the same, that is the same parents and
--- operator; from the first that differs the recording no longer answers, and the run ends there with that reason. It
+-- operator; from the first that differs the recording cannot be followed, and the run ends there with that reason. It
 -- has as many workers as were recorded, unless others are asked for. Known: the recorded strategy with its options,
 -- seed and workers gives the journal again.
 local answers = require "apsis.lab.answers"
