@@ -130,7 +130,7 @@ killed() {
     touch "$T/go"
     apsis run
     is "resume" "$code" 0
-    like "said" "$err" "going on with run"
+    like "said" "$err" "continuing run"
     is "what was journalled stays" "$(head -n "$(printf '%s\n' "$before" | wc -l)" logs/results.jsonl)" "$before"
     if [ "$4" = 1 ]; then whole 4; else is "lines" "$(lines)" 5; fi
     end_item
@@ -190,7 +190,7 @@ killed_at() {
     apsis run --iterations $((4 - before)) # besides what is done again
     is "resume" "$code" 0
     ok "nothing lost" test "$(lines)" -ge "$before"
-    again=$(sed -n 's/.*, \([0-9]*\) experiments\{0,1\} in flight done again.*/\1/p' <<<"$err")
+    again=$(sed -n 's/.*; \([0-9]*\) experiments\{0,1\} that w[a-z]* in flight starts\{0,1\} again.*/\1/p' <<<"$err")
     whole $((3 + ${again:-0}))
     budget=$("$APSIS" status --json)
     is "the limit covers what was done" "$("$APSIS" exec "$ROOT/tests/cli/json.lua" budget.iterations.limit <<<"$budget")" \
@@ -361,7 +361,7 @@ until_true pgrep -f "sleep $MARK"
 rm -rf .apsis
 apsis run --iterations 1
 is "exit code" "$code" 3
-like "message" "$err" "another apsis works on the candidates of .* in this repository"
+like "message" "$err" "another apsis is running with the candidates of .* in this repository: held by"
 touch "$T/go"
 kill -INT "$pid"
 ends

@@ -7,7 +7,7 @@ apsis setup
 is "setup of a good project exits 0" "$code" 0
 line "one line per check" "$out" "^ok +manifest"
 line "and what a check leaves to others" "$out" \
-    "^ok +verifier +what it runs is found, not run: .apsis baseline. runs it"
+    "^ok +verifier +commands found \(not run\): .apsis baseline. runs them"
 no_line "and no note where git ignores apsis's folders" "$out" "ignored files +not"
 line "but what that check has found" "$out" "^ok +ignored files +git sees no file that apsis writes$"
 : > .gitignore && commit 'nothing ignored'
@@ -121,6 +121,10 @@ echo agent.sh >> .git/info/exclude
 sed -i "s|^provider:.*|provider: {kind: command, run: ./agent.sh}|" manifest.yaml
 apsis setup
 line "one that git ignores may be linked" "$out" 'FAIL  provider .*ignored by git.*workspace: .link: .agent.sh'
+sed -i "s|^provider:.*|provider: {kind: command, run: ./setings.lua}|" manifest.yaml
+apsis setup
+line "a missing provider, with the line and the nearest name" "$out" \
+    'FAIL  provider +manifest.yaml:[0-9]+: provider: ./setings.lua is not found in the project; did you mean "settings.lua"'
 sed -i "s|^provider:.*|provider: {kind: command, run: no-such-program-here}|" manifest.yaml
 apsis doctor
 line "doctor looks for programs, too" "$out" 'warn  programs: no-such-program-here is not found in PATH'

@@ -308,7 +308,7 @@ rm "$T/adopted.wait"
 wait_for "they end" sh -c '! pgrep -f "apsis job $SHARED"'
 HOME=$T/other XDG_CACHE_HOME=$T/other/cache apsis run --iterations 3
 is "run" "$code" 0
-like "what it says" "$err" "going on with run [0-9]*: 1 lines journalled, 3 experiments in flight go on"
+like "what it says" "$err" "continuing run [0-9]*: 1 line in the journal; 3 experiments that were in flight go on"
 is "values" "$(numbers)" "1 2 3 4 5 6 "
 is "once each" "$(sort "$T/adopted.evaluations" | uniq -c | grep -cv ' 1 ')" 0
 for _ in 1 2 3 4 5 6 7 8; do

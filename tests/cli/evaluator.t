@@ -145,7 +145,7 @@ commit docs
 goes_on
 echo '# not committed: candidates have the committed one' >>evaluate.sh
 goes_on
-like "but there is a word of it" "$err" "1 uncommitted change.s., for instance evaluate.sh"
+like "but there is a word of it" "$err" "1 uncommitted change .evaluate.sh.: candidates"
 git checkout -q evaluate.sh
 echo "Do this instead." >>program.md && mkdir -p prompts && echo '# mine' >>manifest.yaml && echo '-- yet another' >>propose.lua
 goes_on

@@ -66,7 +66,7 @@ end_item
 item "setup prints the command line that will run"
 preset claude ", model: opus, args: ['two words']"
 apsis setup
-like "setup" "$out" "found, not run: claude -p --no-session-persistence (--dangerously-skip-permissions|--permission-mode acceptEdits) --output-format json --model opus 'two words'"
+like "setup" "$out" "command found \(not run\): claude -p --no-session-persistence (--dangerously-skip-permissions|--permission-mode acceptEdits) --output-format json --model opus 'two words'"
 end_item
 
 item "in the sandbox the agents' own limits are off; without it they are on"

@@ -185,7 +185,7 @@ for _ in {1..2000}; do [ -e "$T/waits" ] && break; nap 0.02; done
 journal=$(cksum <logs/results.jsonl) refs=$(git for-each-ref)
 apsis reset -f
 is "exit" "$code" 3
-like "message" "$err" "another apsis works on this project.*held by pid $pid.*; .apsis status. shows what it does; Ctrl-C or .kill $pid. ends it; a reset"
+like "message" "$err" "another apsis is running in this project .pid $pid since [^ ]+.; .apsis status. shows what it does; Ctrl-C or .kill $pid. ends it; end it first"
 is "the journal" "$(cksum <logs/results.jsonl)" "$journal"
 is "the refs" "$(git for-each-ref)" "$refs"
 apsis reset

@@ -255,7 +255,7 @@ like "what it lacks" "$out" "warn +fitness.components\[2\] .review.: $URL/models
 unlike "key" "$out$err" "sk-judge"
 unlike "a benchmark is no judge" "$out" "components\[1\]"
 apsis setup
-like "setup" "$out" "verifier .*what it runs is found, not run: .apsis baseline. runs it"
+like "setup" "$out" "verifier .*commands found \(not run\): .apsis baseline. runs them"
 like "of the judge" "$out" "who judges review is not asked here: .apsis doctor. asks the endpoint"
 stop_server
 apsis doctor

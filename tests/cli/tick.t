@@ -54,7 +54,7 @@ until [ -e "$ready" ]; do sleep 0.05; done
 apsis tick --quiet --program rise
 rm "$ready" && wait $!
 is "exit" "$code" 3
-like "why" "$err" "another apsis works on this project: LOCKED"
+like "why" "$err" "another apsis is running in this project .pid [0-9]+ since"
 is "the state file stays" "$(git rev-parse memory/autoloop)" "$before"
 ok "no turn is noted" test ! -e "$home/.apsis/turn"
 end_item

@@ -24,8 +24,10 @@ function starter.check_free(dir, files, force)
     end
   end
   if #taken == 0 then return true end
-  return nil, ("%s: there already: %s; nothing was written%s"):format(dir, table.concat(taken, ", "),
-    force and " (an older one is kept there: move it away)" or " (--force keeps them as NAME~)")
+  local one = #taken == 1
+  return nil, ("%s%s already exist%s; nothing was written%s"):format(dir == "." and "" or dir .. ": ",
+    table.concat(taken, ", "), one and "s" or "", force and " (an older one is kept there: move it away)"
+    or (" (--force keeps %s as NAME~)"):format(one and "it" or "them"))
 end
 
 local function write_all(dir, files)

@@ -51,7 +51,7 @@ end
 
 -- Whether the last run ended as ticks usually do, or for a reason that the goal's row already shows.
 local function as_ticks_end(facts)
-  if facts.status == "not begun" then return true end
+  if facts.status == "not started" then return true end
   local reason = facts.reason ~= json.null and facts.reason or ""
   return facts.status == "finished" and (reason:find "^budget: iterations" or reason:find "^paused"
     or reason:find "^completed" or reason:find "^target") ~= nil

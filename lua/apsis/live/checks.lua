@@ -88,7 +88,8 @@ local function runnable(self, dir, word)
   local absolute = word:sub(1, 1) == "/"
   local path = absolute and word or dir .. "/" .. word
   local stat = fs.stat(path)
-  if not stat then return nil, ("%s is not found in the project"):format(word) end
+  if not stat then return nil, ("%s is not found in the project%s"):format(word, absolute and ""
+    or nearest(self, plain_path(path:sub(#self.dir + 2)))) end
   if stat.mode & 73 == 0 then -- 0111
     return nil, ("%s is not executable: chmod +x %s && git add %s, then commit"):format(word, word, word)
   end
@@ -140,8 +141,8 @@ local function check_provider(self)
   if not run then return true, kind.endpoint and "not asked here: `apsis doctor` asks its endpoint" or nil end
   ok, message = can_run(self, run)
   if ok then message = programs.provider_lacks(self.world, start_of(self)) end
-  if message then return nil, "provider: " .. message, 4 end
-  local found = "its command is found, not run: " .. shown_line(kind.line and kind.line(self.world, spec) or run)
+  if message then return nil, ("%s: provider: %s"):format(self.manifest.where "provider", message), 4 end
+  local found = "command found (not run): " .. shown_line(kind.line and kind.line(self.world, spec) or run)
   local uncounted = providers.uncounted(self.manifest)
   if not uncounted then return true, found end
   return true, found .. "\n" .. uncounted, "note"
@@ -164,7 +165,7 @@ end
 -- Measures that are not checked here.
 local function unchecked(manifest)
   local parts = {}
-  if #measuring(manifest) > 0 then parts[1] = "what it runs is found, not run: `apsis baseline` runs it" end
+  if #measuring(manifest) > 0 then parts[1] = "commands found (not run): `apsis baseline` runs them" end
   local judges = {}
   for _, asked in rooms.each "endpoints" do
     for _, one in ipairs(asked(manifest)) do judges[#judges + 1] = one.name end

@@ -13,9 +13,10 @@ function lock.take(dir)
   local held, message, why = state.lock(dir .. "/.apsis/lock")
   if held then return held end
   if why ~= "LOCKED" then return nil, ("the project's lock cannot be taken: %s"):format(message), 3, why end
-  local pid = lock.holder(dir)
-  return nil, ("another apsis works on this project: %s; `apsis status` shows what it does; Ctrl-C%s ends it"):format(
-    message, pid and (" or `kill %d`"):format(pid) or ""), 3, why
+  local pid, since = lock.holder(dir)
+  local holder = pid and ("pid %d since %s"):format(pid, since) or message:gsub("^LOCKED: ", "")
+  return nil, ("another apsis is running in this project (%s); `apsis status` shows what it does; Ctrl-C%s "
+    .. "ends it"):format(holder, pid and (" or `kill %d`"):format(pid) or ""), 3, why
 end
 
 -- The git directory that all working trees of a repository share, without links: a lock is not taken through one.
@@ -39,8 +40,8 @@ function lock.claim(gitdir, ref, home)
   local common = lock.common_dir(gitdir)
   local held, message, why = state.lock(("%s/apsis-%s.lock"):format(common, ref))
   if not held then
-    return nil, (why == "LOCKED" and "another apsis works on the candidates of %s in this repository: %s"
-      or "the lock on the candidates of %s cannot be taken: %s"):format(ref, message), 3, why
+    return nil, (why == "LOCKED" and "another apsis is running with the candidates of %s in this repository: %s"
+      or "the lock on the candidates of %s cannot be taken: %s"):format(ref, (message:gsub("^LOCKED: ", ""))), 3, why
   end
   local path = ("%s/apsis-%s.home"):format(common, ref)
   local owner = fs.read(path, 4096)

@@ -54,7 +54,7 @@ local function check_writable(self, live)
   end
   for index, rule in ipairs(self.manifest.files) do
     if rule.mode == "writable" and not rule.path:find("[*?%[]") then
-      return nil, ("%s: files: %q is writable and not there, and nothing else is writable%s"):format(
+      return nil, ("%s: files: %q matches no committed file, and nothing else is writable%s"):format(
         self.manifest.where(("files[%d].path"):format(index)), rule.path, suggest.sentence(rule.path, files)), 2
     end
   end

@@ -148,9 +148,11 @@ end
 -- number that journal and plans leave free, and that refs do.
 local function tell_unlisted(self, again, count, from, to)
   if again then
-    local goes_on = self.world.executor.measure and (count == 1 and "goes on" or "go on")
-    self:say(("going on with run %d: %d lines journalled, %d experiment%s in flight %s"):format(again,
-      self.engine.history.count, count, count == 1 and "" or "s", goes_on or "done again"))
+    local lines, verb = self.engine.history.count, self.world.executor.measure and "go" or "start"
+    self:say(("continuing run %d: %d line%s in the journal"):format(again, lines, lines == 1 and "" or "s")
+      .. (count == 0 and "" or count == 1 and ("; 1 experiment that was in flight %s"):format(
+        verb == "go" and "goes on" or "starts again")
+      or ("; %d experiments that were in flight %s"):format(count, verb == "go" and "go on" or "start again")))
   elseif count > 0 then
     self:say(("%d experiment%s a plan in runs/ but no line in the journal: restarted"):format(count,
       count > 1 and "s have" or " has"))

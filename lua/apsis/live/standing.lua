@@ -70,7 +70,7 @@ function standing.word(self, pid)
   if last.status == "running" or last.status == "paused" then return "stopped in the middle" end
   local newest = self.history.newest_baseline
   if last.status == "ready" and newest and not newest.value then return "not ready" end
-  return last.status or self.history.count > 0 and "stopped" or "not begun"
+  return last.status or self.history.count > 0 and "stopped" or "not started"
 end
 
 -- nil, too, if git cannot tell.

@@ -132,9 +132,8 @@ function starting:note_head(baseline)
     if is_read(self:project_path(path) or "../" .. path) then count = count - 1 else first = first or path end
   end
   if count > 0 and first then
-    self:log("warn", ("%d uncommitted change(s), for instance %s: candidates start from HEAD as it was at the "
-      .. "baseline; "
-      .. "your files are not touched"):format(count, first))
+    self:log("warn", ("%d uncommitted change%s (%s%s): candidates start from HEAD as it was at the baseline; your "
+      .. "files are not touched"):format(count, count == 1 and "" or "s", first, count == 1 and "" or ", ..."))
   end
 end
 

@@ -74,7 +74,8 @@ function help.run(args)
   end
   for name in pairs(rooms.commands()) do names[#names + 1] = name end
   table.sort(names)
-  return 2, ("no help on %q%s; `apsis --help` lists the commands"):format(topic, suggest.sentence(topic, names))
+  return 2, ("no help on %q%s; `apsis --help` lists the commands; other topics: manifest, manifest.KEY, strategy, "
+    .. "journal, and modules such as apsis.archive"):format(topic, suggest.sentence(topic, names))
 end
 
 return help

@@ -167,10 +167,8 @@ end
 -- The project with its lock and its refs' lock held; its session's close gives both back. true | nil, message, code.
 local function hold(self, repo, ref)
   local session = self.session
-  local ok, message, code = session:lock()
-  if not ok then
-    return nil, code and message .. "; a reset does not wait for that", code
-  end
+  local ok, message, code, why = session:lock()
+  if not ok then return nil, why == "LOCKED" and message .. "; end it first, then reset" or message, code end
   local info
   info, message = repo:info()
   if not info then return nil, message, 3 end

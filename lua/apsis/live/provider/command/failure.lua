@@ -90,7 +90,10 @@ end
 
 -- A command that is not there: exit 127 by the shell, or it could not be started (message).
 local function missing(result, message)
-  if not result then return "could not be started: " .. message end
+  if not result then
+    return "could not be started: " .. message .. (message:find "^ENOENT" and "; install it, or write its path; "
+      .. "`apsis setup` shows the command" or "")
+  end
   local line = last_line(shown(result.stderr)) or ""
   local not_started = line:find "^bwrap: execvp .*: No such file"
   if result.code ~= 127 and not not_started then return nil end
