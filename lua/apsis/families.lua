@@ -55,15 +55,15 @@ function families.place(given)
   local count = math.max(given.count, not named and notes.island or 1) -- it may be the first of a new island
   if count < 2 then return "" end
   local function where(island)
-    return named and "family " .. families.named(island, given.about) or "island " .. island
+    return named and "the family " .. families.named(island, given.about) or "island " .. island
   end
   local target = where(notes.island or 1)
   if not named then
-    lines[1] = ("Your version goes to the %s of %d; each is a population of its own."):format(target, count)
-  elseif given.aimed then lines[1] = ("Your version goes to the %s: make it one of that kind."):format(target)
-  else lines[1] = ("The parent is of the %s, and so is your version unless you say otherwise."):format(target) end
+    lines[1] = ("Your version goes to %s of %d; each is a population of its own."):format(target, count)
+  elseif given.aimed then lines[1] = ("Your version goes to %s: make it one of that kind."):format(target)
+  else lines[1] = ("The parent is of %s, and so is your version unless you say otherwise."):format(target) end
   if notes.donor then
-    lines[2] = ("The donor lives in the %s, the recipient in the %s."):format(where(notes.donor), target)
+    lines[2] = ("The donor lives in %s, the recipient in %s."):format(where(notes.donor), target)
   end
   local axes = {}
   for index, feature in ipairs(given.features) do axes[index] = feature.name end

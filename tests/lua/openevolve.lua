@@ -458,7 +458,7 @@ end)
 test("a new island is one of those that the prompt counts", function()
   local new = 0
   for _, list in pairs(prompts({ budget = { iterations = 60 }, world = { measure = function() return { value = 0 } end } })) do
-    local island, count = list[2].content:match "Your version goes to the island (%d+) of (%d+)"
+    local island, count = list[2].content:match "Your version goes to island (%d+) of (%d+)"
     equal(tonumber(island) <= tonumber(count), true, island .. " of " .. count)
     new = math.max(new, tonumber(island))
   end
@@ -467,7 +467,7 @@ end)
 
 test("islands without names are named by number, and one island not at all", function()
   local seen = prompts { budget = { iterations = 3 } }
-  matches(seen[3][2].content, "Your version goes to the island %d of 5; each is a population of its own")
+  matches(seen[3][2].content, "Your version goes to island %d of 5; each is a population of its own")
   seen = prompts { budget = { iterations = 3 }, options = { islands = 1, max_islands = 1 } }
   equal(seen[3][2].content:find("Your version goes", 1, true), nil)
   local _, message = fake.strategy(SOURCE, { island_names = { "a: x", "a" } })

@@ -112,12 +112,11 @@ local function in_screen(self, y)
   end
   local count, limit = #part.values, -self.settings.reject
   if part.evidence <= limit then
-    return reject(self, ("screened out after %s: evidence of an improvement %.2f, given up "
-      .. "at %.2f"):format(times(count),
-      part.evidence, limit))
+    return reject(self, ("rejected after %s: no sign of an improvement (evidence %.2f, limit %.2f)"):format(
+      times(count), part.evidence, limit))
   end
-  reject(self, ("screened out after %s, as many as a screen takes: evidence of an "
-    .. "improvement %.2f"):format(times(count), part.evidence))
+  reject(self, ("rejected after %s, the most for a screen: no clear sign of an improvement (evidence %.2f)"):format(
+    times(count), part.evidence))
 end
 
 local function in_confirmation(self, value, y)
@@ -131,12 +130,11 @@ local function in_confirmation(self, value, y)
     return
   end
   self.exhausted = part.capital > self.settings.futility -- not hopeless: it ran out of measurements
-  local given_up = part.capital <= self.settings.futility and "given up at %.2g"
-    or "of %.4g needed, no measurements left"
-  local bound = part.capital <= self.settings.futility and self.settings.futility or 1 / part.level
-  reject(self, ("not confirmed: capital %.2g, " .. given_up
-    .. ", by %d measurements of it and %d of the best"):format(part.capital, bound,
-    #part.candidate, #part.best))
+  local why = self.exhausted and ("no clear sign of an improvement, and no measurements left (capital %.2g of %.4g "
+    .. "needed)"):format(part.capital, 1 / part.level)
+    or ("no sign of an improvement (capital %.2g, limit %.2g)"):format(part.capital, self.settings.futility)
+  reject(self, ("not confirmed by %d measurements of it and %d of the best: %s"):format(#part.candidate, #part.best,
+    why))
 end
 
 -- Ends it without more measurements: rejected. A confirmation has then spent its level.

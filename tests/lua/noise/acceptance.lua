@@ -141,7 +141,7 @@ test("a candidate that is no better on sight costs one measurement, and the best
   local _, second = run_to_end(state:judge(random.stream(2)), function() return -1.0 end)
   local third, arms = run_to_end(state:judge(random.stream(3)), function(arm) return arm == "best" and 1.6 or -1.0 end)
   equal({ first, second, arms }, { { "candidate" }, { "candidate" }, { "candidate", "best" } })
-  matches(third.why, "^screened out after 1 measurement: evidence of an improvement %-2%.%d%d, given up at %-0.80$")
+  matches(third.why, "^rejected after 1 measurement: no sign of an improvement %(evidence %-2%.%d%d, limit %-0.80%)$")
   close(state.ref, state.spread * 1.6 / state.spread / 8, 0.01, "a ninth measurement counts as one of memory") -- memory 8
 end)
 
@@ -243,7 +243,7 @@ test("a screen that comes to nothing either way ends", function()
   local state = exact()
   local undecided = 4 / math.sqrt(default.max_repeats) -- half the improvement that it looks for
   local decision, arms = run_to_end(state:judge(random.stream(1)), function(arm) return arm == "candidate" and undecided or 0.0 end)
-  matches(decision.why, "^screened out after 16 measurements, as many as a screen takes: evidence ")
+  matches(decision.why, "^rejected after 16 measurements, the most for a screen: no clear sign of an improvement %(evidence ")
   equal({ #arms, decision.promoted, state:save().screened }, { 16 + 16 // 3, false, 16 })
 end)
 
@@ -265,7 +265,8 @@ test("a confirmation that keeps gives its level back; one that does not has spen
   state = exact()
   local lost = run_to_end(promoted(state), function(arm) return arm == "candidate" and -2.0 or 2.0 end)
   equal({ lost.verdict, state:save().spent }, { "rejected", 1 })
-  matches(lost.why, "^not confirmed: capital [%d.e-]+, given up at 0.05, by %d+ measurements of it and %d+ of the best$")
+  matches(lost.why, "^not confirmed by %d+ measurements of it and %d+ of the best: no sign of an improvement "
+    .. "%(capital [%d.e-]+, limit 0.05%)$")
   close(promoted(state).confirm.level, 0.05 * 6 / math.pi ^ 2 / 4, 1e-15, "the next level")
 end)
 
@@ -274,7 +275,7 @@ test("a confirmation ends when either arm has been measured as often as it may",
   local decision = run_to_end(promoted(exact(0, higher, settings)), function() return 0.6 end)
   equal(decision.verdict, "rejected")
   equal(math.max(#decision.candidate_samples, #decision.best_samples), 8)
-  matches(decision.why, "of 32.9 needed, no measurements left")
+  matches(decision.why, "no measurements left %(capital [%d.e-]+ of 32.9 needed%)$")
 end)
 
 test("a failure rejects, of either arm and wherever it comes, and so does what is not finite", function()

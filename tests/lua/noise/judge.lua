@@ -68,7 +68,7 @@ test("large improvements are kept by a confirmation, no-ops are not, and each sa
     end
   end
   matches(lines[4].notes.kept_because, "capital [%d.]+ of [%d.]+ needed")
-  matches(lines[2].rollback_reason, "screened out after %d+ measurement")
+  matches(lines[2].rollback_reason, "rejected after %d+ measurement")
   equal(#lines[4].samples > 1 and #lines[4].trace >= #lines[4].samples, true, "its samples are those of the confirmation")
   equal(lines[4].measurements, #lines[4].trace + 1)
 end)
