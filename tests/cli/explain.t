@@ -143,7 +143,7 @@ is "too few" "$code" 2
 apsis explain 2 --against 1 --json
 is "one step" "$(json hunks.1.number) $(json against) $(json baseline) $(named)" "1 c0001 2760 1,4"
 apsis explain c0000
-is "nothing" "$code $out" "0 c0000 has the files of c0000: there is nothing to explain"
+is "nothing" "$code $out" "0 c0000 is the baseline: nothing to explain"
 apsis explain 1 --against 2
 is "no gain" "$code" 5
 like "why" "$err" 'c0001 is not shown to be better than c0002: there is no gain to explain'

@@ -163,7 +163,7 @@ end_item
 item "not a terminal, or too small a one: what to do instead"
 apsis watch
 is "code" "$code" 2
-like "why" "$err" 'no terminal: `apsis watch --plain` prints lines, `apsis status` the state once'
+like "why" "$err" 'not a terminal: `apsis watch --plain` prints lines, `apsis status` the state once'
 out=$(script -qec "stty cols 80 rows 24; TERM=dumb '$APSIS' watch" /dev/null | tr -d '\r')
 like "dumb" "$out" 'TERM=dumb\): `apsis watch --plain`'
 out=$(script -qec "stty cols 20 rows 24; '$APSIS' watch" /dev/null | tr -d '\r')

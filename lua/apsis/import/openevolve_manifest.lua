@@ -304,7 +304,7 @@ function Draft:tail(plan)
   local first = true
   for _, entry in ipairs(plan.report.entries) do
     if entry.state == "unknown" then
-      if first then self:line("\n# Keys of config.yaml that neither project knows:") end
+      if first then self:line("\n# Keys of config.yaml that neither OpenEvolve nor apsis knows:") end
       first = false
       self:line("%s", ("# %s: %s"):format(entry.key, entry.about):gsub("[%c\127]", "?"))
     end

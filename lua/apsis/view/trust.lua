@@ -53,7 +53,7 @@ function trust.of(slow, facts, history)
   doubt("paused", facts.paused and not facts.running and "the next run waits; `apsis resume` goes on" or nil)
   doubt("altered", given(facts.altered))
   doubt("near miss", near and ("experiment %s, %s"):format(near.experiment, near_miss.at(near, one_line)))
-  doubt("measured", history.began > 1 and ("again: what is before experiment %d is not compared"):format(
+  doubt("baseline", history.began > 1 and ("new: results before experiment %d are not compared"):format(
     history.baseline.experiment) or nil)
   doubt("branch", given(facts.branch_left) and ("%s is left behind: %s"):format(facts.branch, facts.branch_left))
   doubt("provider", failed > 0 and ("%d of %d experiments failed at the provider"):format(failed, facts.experiments)

@@ -12,7 +12,7 @@ Page.__index = Page
 
 local colours = { baseline = "bold", kept = "green" }
 local FORM <const> = "%6s  %-7s %-24s %12s  %-18s %s"
-local NARROW <const>, NARROW_FORM <const> = 100, "%-7s %-7s %10s  %-14s %s" -- columns; the form for fewer of them
+local NARROW <const>, NARROW_FORM <const> = 100, "%-7s %-7s %10s  %-17s %s" -- columns; the form for fewer of them
 
 -- A record as a line of the list: what log shows of it. narrow: without its number, and with its status in place of its
 -- outcome.

@@ -12,7 +12,7 @@ local words = require "apsis.cli.words"
 local now = { name = "now" }
 
 local LABEL <const> = 10
-local spare <const> = { gained = true, baseline = true, taken = true } -- rows that are left out for others
+local spare <const> = { gained = true, baseline = true, cost = true } -- rows that are left out for others
 local LEAST_CURVE <const>, MOST_WORKERS <const>, FEWER_WORKERS <const> = 5, 8, 4 -- fewer where there is no room
 
 local function given(what) return what ~= nil and what ~= json.null and what or nil end
@@ -69,7 +69,7 @@ function now.facts(view)
     { "best", words.best(view.reader, facts), "bold" },
     { "gained", given(facts.gain) and show.gain(facts.gain, facts.best.candidate) },
     { "baseline", words.candidate(facts.baseline, unit) },
-    { "done", done_text(view) }, { "budget", budget_text(view) }, { "taken", taken_text(view) },
+    { "done", done_text(view) }, { "budget", budget_text(view) }, { "cost", taken_text(view) },
   }
   local list = {}
   for index = 1, 7 do

@@ -177,7 +177,10 @@ local function carry_out(self, args, made)
 end
 
 local function nothing(args, made)
-  local why = ("%s has the files of %s: there is nothing to explain"):format(made.record.id, made.base.id)
+  local id, base = made.record.id, made.base.id
+  local why = id ~= base and ("%s has the same files as %s: nothing to explain"):format(id, base)
+    or args.against and ("%s is compared with itself: nothing to explain"):format(id)
+    or ("%s is the baseline: nothing to explain"):format(args.id and id or "the best")
   if args.json then print(json.encode { candidate = made.record.id, against = made.base.id, parts = json.array {},
     reason = why }) else print(why) end
   return 0

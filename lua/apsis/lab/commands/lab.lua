@@ -74,7 +74,7 @@ function lab.options(parser)
   parser:flag("--no-history", "strategies see only the newest 4,096 lines: memory stays flat in very long runs")
   parser:flag("--worlds", "list the worlds and their options")
   parser:flag("-q --quiet", "no progress")
-  parser:flag("--progress", "progress also where stderr is no terminal")
+  parser:flag("--progress", "progress also where stderr is not a terminal")
   rooms.call("options", "lab", parser)
   if parser.description then parser:description(lab.summary .. ".\n" .. about) end
 end

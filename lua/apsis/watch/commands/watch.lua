@@ -13,7 +13,7 @@ function watch.options(parser)
 end
 
 local function terminal_missing(at)
-  if not host.isatty(0) or not host.isatty(1) then return "standard input or output is no terminal" end
+  if not host.isatty(0) or not host.isatty(1) then return "standard input or output is not a terminal" end
   local kind = os.getenv "TERM" or ""
   if kind == "" or kind == "dumb" then return ("the terminal cannot be filled (TERM=%s)"):format(kind) end
   local width, height = host.columns(1)
