@@ -61,7 +61,7 @@ for change in "update-ref refs/heads/apsis/tiny $(c 2)/somebody moved it to $(c 
     command=${change%/*} words=${change##*/}
     git $command >/dev/null
     apsis status
-    line "$command" "$out" "^branch: +apsis/tiny is left behind: $words; the best is c0004$"
+    line "$command" "$out" "^branch: +apsis/tiny does not have the best: $words; the best is c0004$"
     apsis run --iterations 1 -q
     like "$command: run" "$err" "branch apsis/tiny: $words"
 done

@@ -61,7 +61,7 @@ apsis status
 line "the metrics" "$out" "^metrics: +ms, lower is better; kb, lower is better$"
 line "the front" "$out" "^front: +3 candidates, each on its branch below apsis/tiny/front$"
 line "a member" "$out" "^  c0002: +ms 12 ms, kb 9$"
-no_line "its branches are there" "$out" "left behind"
+no_line "its branches are there" "$out" "does not have the best"
 apsis status --json
 is "as JSON" "$(json front.1.candidate):$(json front.1.metrics.ms):$(json front.1.branch):$(json branch_left)" \
     c0004:8:apsis/tiny/front/c0004:null
@@ -135,7 +135,7 @@ like "setup" "$out$err" "the branch apsis/tiny is in the way: git branch -m apsi
 apsis run -q --iterations 1
 like "warned" "$err" "branch apsis/tiny/front is left as it is: the branch apsis/tiny is in the way: git branch -m apsis/tiny apsis/tiny-before"
 apsis status
-line "status" "$out" "^branch: .*is left behind: the branch apsis/tiny is in the way: git branch -m"
+line "status" "$out" "^branch: .*does not have the best: the branch apsis/tiny is in the way: git branch -m"
 git branch -m apsis/tiny apsis-before
 apsis run -q --iterations 1
 is "then they are made" "$(branches)" "apsis/tiny/front/c0005 "

@@ -13,6 +13,7 @@ local show = require "apsis.cli.table"
 local spread = require "apsis.cli.spread"
 local starter = require "apsis.cli.starter"
 local stats = require "apsis.stats"
+local suggest = require "apsis.suggest"
 local text = require "apsis.begin.text"
 local trial = require "apsis.begin.trial"
 local writable = require "apsis.begin.writable"
@@ -160,8 +161,9 @@ local function tell_next(args, result, written, prefix, provider)
   print("next:\n  " .. table.concat(steps, "\n  "))
 end
 
--- If the provider's program is not there: why. name: a coding agent's name, a Lua file, or a command.
-local function tell_provider(dir, name)
+-- If the provider's program is not there: why. name: a coding agent's name (of the known ones), a Lua file, or a
+-- command.
+local function tell_provider(dir, name, known)
   if name == "none" then return end
   local program = name:match "^%S+"
   if program:find "/" or name:find "^%S+%.lua$" then
@@ -170,7 +172,7 @@ local function tell_provider(dir, name)
     return
   end
   local there, why = programs.in_path(dir, name:match "^%S+$" or "sh")
-  if not there then print("the provider: " .. why) end
+  if not there then print("the provider: " .. why .. suggest.sentence(name, known)) end
 end
 
 -- The options as choose takes them.
@@ -222,7 +224,7 @@ function project.write(args)
   choice.metric = choice.metric or result.manifest.metric.name
   tell_values(result, choice)
   writable.warn(choice, result)
-  tell_provider(args.dir, choice.provider)
+  tell_provider(args.dir, choice.provider, found.known)
   tell_next(args, result, written, prefix, choice.provider)
   return 0
 end

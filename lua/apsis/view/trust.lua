@@ -55,7 +55,8 @@ function trust.of(slow, facts, history)
   doubt("near miss", near and ("experiment %s, %s"):format(near.experiment, near_miss.at(near, one_line)))
   doubt("baseline", history.began > 1 and ("new: results before experiment %d are not compared"):format(
     history.baseline.experiment) or nil)
-  doubt("branch", given(facts.branch_left) and ("%s is left behind: %s"):format(facts.branch, facts.branch_left))
+  doubt("branch", given(facts.branch_left)
+    and ("%s does not have the best: %s"):format(facts.branch, facts.branch_left))
   doubt("provider", failed > 0 and ("%d of %d experiments failed at the provider"):format(failed, facts.experiments)
     or nil)
   return list

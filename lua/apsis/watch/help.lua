@@ -20,7 +20,7 @@ for _, keys_of in rooms.each "watch_keys" do
 end
 
 local PICTURE <const> = "The picture: the line is the best so far, dots are candidates, bright ones were kept. In a "
-  .. "long run a column stands for several experiments and shows the least, the greatest and the last of them."
+  .. "long run a column stands for several experiments and shows the lowest, highest and latest value."
 
 function help.rows(_, _, width)
   local list = { { { "Keys", "bold" } }, "" }

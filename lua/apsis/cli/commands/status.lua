@@ -33,7 +33,7 @@ local function print_text(self, facts, at)
     { "tokens", words.taken(facts, facts.tokens, "%.0f") }, { "cost", words.taken(facts, facts.cost, "%.4g USD") },
     { "near misses", near ~= json.null and ("experiment %s, %s"):format(near.experiment, near_miss.at(near, show.line))
       or nil },
-    { "branch", facts.branch_left ~= json.null and ("%s is left behind: %s"):format(facts.branch,
+    { "branch", facts.branch_left ~= json.null and ("%s does not have the best: %s"):format(facts.branch,
       show.line(facts.branch_left, 200)) or nil },
     { "uncommitted", dirty ~= json.null and ("%d, for instance %s; candidates start from HEAD"):format(dirty.count,
       show.line(dirty.first)) or nil },

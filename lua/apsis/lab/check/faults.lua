@@ -117,7 +117,7 @@ function of_kind.changes(noted)
   local what = noted.name
   if what:find "^run%.memory" then
     return "memory", ("%s changes %s, which only init and learn may: after a restart it is not there"):format(
-      noted.hook, what), "change it in learn, from the line; or carry it in the proposal's notes"
+      noted.hook, what), "change it in learn, using the line; or carry it in the proposal's notes"
   end
   return "memory", ("%s changes %s, which is not the strategy's to change%s"):format(noted.hook, what,
     noted.hook == "learn" and "" or ", and is forgotten at a restart"),
