@@ -83,8 +83,8 @@ shown_there.baseline = outcomes.baseline
 same_outcomes("watch", shown_there)
 if facts.tokens and tokens > 0 then
   differ("status", "tokens", tonumber(row(status, "tokens")), tokens)
-  differ("watch", "tokens", tonumber(row(watch, "taken"):match "^(%d+) tokens"), tokens)
-  differ("watch", "cost", tonumber(row(watch, "taken"):match "([%d.]+) USD" or 0), tonumber(("%.4g"):format(cost)))
+  differ("watch", "tokens", tonumber(row(watch, "cost"):match "^(%d+) tokens"), tokens)
+  differ("watch", "cost", tonumber(row(watch, "cost"):match "([%d.]+) USD" or 0), tonumber(("%.4g"):format(cost)))
 end
 
 -- ---- log ----
