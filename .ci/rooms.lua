@@ -74,25 +74,38 @@ local function sorted(map)
   return keys
 end
 
+-- What a file names, by file. In C a header and its source are one: x.h is where others call x.c.
+local function names_of(kind)
+  local find = kind == "c" and "runtime -name '*.[ch]'" or "lua/apsis strategies -name '*.lua'"
+  local list, names = files(find), {}
+  local function unit(path) return kind == "c" and path:gsub("%.[ch]$", "") or path end
+  for index, path in ipairs(list) do
+    local of = unit(path)
+    list[index], names[of] = of, names[of] or {}
+    for _, other in ipairs(named(path, assert(fs.read(path)))) do table.insert(names[of], unit(other)) end
+  end
+  return list, names
+end
+
 -- Circles among files, each as the path that closes it.
 local function circles(kind)
-  local find = kind == "c" and "runtime -name '*.[ch]'" or "lua/apsis strategies -name '*.lua'"
+  local list, names = names_of(kind)
   local mark, found, trail = {}, {}, {}
-  local function visit(path)
-    if mark[path] == "done" or not fs.stat(path) then return end
-    trail[#trail + 1] = path
-    if mark[path] then
+  local function visit(of)
+    if mark[of] == "done" or not names[of] then return end
+    trail[#trail + 1] = of
+    if mark[of] then
       found[#found + 1] = table.concat(trail, " -> ")
     else
-      mark[path] = "open"
-      for _, other in ipairs(named(path, assert(fs.read(path)))) do
-        if other ~= path then visit(other) end
+      mark[of] = "open"
+      for _, other in ipairs(names[of]) do
+        if other ~= of then visit(other) end
       end
-      mark[path] = "done"
+      mark[of] = "done"
     end
     trail[#trail] = nil
   end
-  for _, path in ipairs(files(find)) do visit(path) end
+  for _, of in ipairs(list) do visit(of) end
   return found
 end
 

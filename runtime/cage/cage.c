@@ -27,6 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cage/clock.h"
 #include "cage/copy.h"
 #include "cage/filter.h"
 #include "cage/kill.h"

@@ -13,7 +13,7 @@
 
 #include "cage/copy.h"
 #include "cage/plan.h"
-#include "cage/timeout.h"
+#include "cage/clock.h"
 
 enum { TAIL = 256 << 10, CHUNK = 64 << 10, READS = 16 };
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "cage/kill.h"
-#include "cage/timeout.h"
+#include "cage/clock.h"
 
 enum { PROCESSES_MAX = 1 << 16 };
 

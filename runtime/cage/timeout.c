@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cage/clock.h"
 #include "cage/copy.h"
 #include "cage/excess.h"
 #include "cage/kill.h"
@@ -15,13 +16,6 @@
 #include "cage/timeout.h"
 
 enum { RETRY_NS = 100000000, LOOK_NS = 100000000, LAST_NS = 1000000000, REAPED_MAX = 256 };
-
-long long cage_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
 
 static void all_signal(pid_t command, int signal)
 {
@@ -31,24 +25,6 @@ static void all_signal(pid_t command, int signal)
         cage_tree_signal(signal);
     else
         kill(-1, signal); /* in a pid namespace: every process of it except its init, at once */
-}
-
-struct timespec cage_left(long long until_ns)
-{
-    long long left_ns = until_ns - cage_now_ns();
-    if (left_ns < 0)
-        return (struct timespec){0, 0};
-    return (struct timespec){left_ns / 1000000000, left_ns % 1000000000};
-}
-
-int cage_signal_await(const sigset_t *set, siginfo_t *info, long long until_ns)
-{
-    int signal;
-    do {
-        struct timespec left = cage_left(until_ns);
-        signal = sigtimedwait(set, info, &left);
-    } while (signal < 0 && errno == EINTR);
-    return signal < 0 ? 0 : signal;
 }
 
 int cage_grace_of(const siginfo_t *info, pid_t expected_parent)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* jsontext: checks a text as strictly as RFC 8259 and copies it for cJSON. cJSON accepts 01, raw control characters
  * and text after the value; it reads every number as a double and ends every string at NUL. Builds no values;
- * ljson.c does. */
+ * ljsonread.c does. */
 #include "codec/jsontext.h"
 
 #include <stdbool.h>

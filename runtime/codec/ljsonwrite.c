@@ -2,7 +2,7 @@
 /* ljsonwrite: turns Lua values into a tree, which cJSON prints. Prints numbers itself, because cJSON's text of a double
  * often reads back as a different one. Raises on what JSON cannot represent, with its place. Called by Lua as
  * apsis.json.encode. */
-#include "codec/ljson.h"
+#include "codec/ljsonwrite.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "codec/jsontext.h"
+#include "codec/ljsonbox.h"
 
 enum { OUTERMOST = 3 }; /* stack index of the value; the tables inside it are above it, each with a key */
 

@@ -9,25 +9,11 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "http/request.h"
 
 struct ap_http;
 
 enum { AP_HTTP_FDS = 16 }; /* the most that ap_http_fds fills */
-
-struct ap_http_header {
-    const char *name, *value; /* neither has a line end */
-};
-
-/* The request. Pointers are borrowed only during the start. */
-struct ap_http_spec {
-    const char *url, *method;
-    const struct ap_http_header *headers;
-    size_t header_count;
-    const void *body; /* NULL: none */
-    size_t body_count;
-    long timeout_ms, connect_timeout_ms;
-    size_t max_bytes; /* of the response's body */
-};
 
 struct ap_http_result {
     int status;

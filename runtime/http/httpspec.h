@@ -3,8 +3,10 @@
 #ifndef AP_HTTPSPEC_H
 #define AP_HTTPSPEC_H
 
+#include <stdbool.h>
+
 #include "http/curllib.h"
-#include "http/http.h"
+#include "http/request.h"
 
 /* Sets everything except the callbacks. The caller frees *lines (initially NULL), also after a failure. */
 CURLcode ap_httpspec_set(CURL *easy, struct curl_slist **lines, const struct ap_http_spec *spec, bool loopback);

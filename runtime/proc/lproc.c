@@ -9,6 +9,7 @@
 #include "base/bindings.h"
 #include "base/embedded.h"
 #include "proc/lprocspec.h"
+#include "proc/proccage.h"
 #include "wait/lwait.h"
 
 #define PROCESS "apsis.process"

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "proc/result.h"
 
 struct ap_proc;
 
@@ -39,32 +40,6 @@ struct ap_proc_spec {
     size_t head_bytes, tail_bytes;
     struct ap_sink sink; /* receives all of stdout; feed NULL is none */
 };
-
-enum ap_proc_outcome { AP_PROC_EXIT, AP_PROC_SIGNAL, AP_PROC_TIMEOUT, AP_PROC_KILLED };
-enum ap_proc_excess { AP_PROC_NO_EXCESS, AP_PROC_DISK, AP_PROC_PROCESSES };
-
-struct ap_proc_stream {
-    unsigned long long bytes;
-    const char *head;
-    size_t head_count;
-    const char *tail[2]; /* the newest bytes beyond the head, in two parts */
-    size_t tail_count[2];
-};
-
-struct ap_proc_result {
-    enum ap_proc_outcome outcome;
-    bool exited;                /* whether it exited by itself; if not, a signal ended it */
-    int code, signal;           /* the one of the two that `exited` names, also after a timeout or kill */
-    enum ap_proc_excess excess; /* the limit it was killed for exceeding */
-    double wall_s, user_s, sys_s;
-    long long max_rss_bytes;
-    struct ap_proc_stream streams[2]; /* stdout, stderr */
-    const char *log_path;             /* NULL without a log */
-    struct ap_err log_error;          /* the first one; code "" if there was none */
-};
-
-/* Hands over the cage program, once, before the first start. */
-int ap_proc_cage(const void *bytes, size_t count, struct ap_err *err);
 
 /* Starts a command. -1 with err: nothing was started and nothing is left open. */
 int ap_proc_start(struct ap_proc **out, const struct ap_proc_spec *spec, struct ap_err *err);

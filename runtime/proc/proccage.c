@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/sys.h"
-#include "proc/proc.h"
 #include "proc/procout.h"
 
 #ifndef MFD_EXEC

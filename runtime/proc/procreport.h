@@ -3,7 +3,7 @@
 #ifndef AP_PROCREPORT_H
 #define AP_PROCREPORT_H
 
-#include "proc/proc.h"
+#include "proc/result.h"
 
 /* The report so far. */
 struct ap_procreport {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ljson: what the reader and the writer of JSON share. Included only by ljson.c and ljsonwrite.c. */
-#ifndef AP_LJSON_H
-#define AP_LJSON_H
+/* ljsonbox: what the reader and the writer of JSON share. */
+#ifndef AP_LJSONBOX_H
+#define AP_LJSONBOX_H
 
 #include <cjson/cJSON.h>
 
@@ -23,8 +23,5 @@ struct ap_json_box *ap_json_own(lua_State *L);
 
 /* Raises "out of memory" unless the answer is 0. */
 void ap_json_need(lua_State *L, int answer);
-
-/* The module's encode(value, options). */
-int ap_json_encode(lua_State *L);
 
 #endif
