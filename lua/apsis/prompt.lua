@@ -311,6 +311,7 @@ function prompt.fields(run, proposal, form)
 end
 
 local shipped = {} -- loaded on first use
+local NEWER <const> = { "place", "guidance" } -- their fields that a copy of an older strategy does not fill in
 
 -- The template `name` of the project, or the shipped one, filled in. Raises if it names an unknown field.
 function prompt.render(run, name, fields)
@@ -320,6 +321,7 @@ function prompt.render(run, name, fields)
     where = ("strategies/prompts/%s.md"):format(name)
     shipped[name] = shipped[name] or host.read(where)
     text = shipped[name]
+    for _, field in ipairs(NEWER) do fields[field] = fields[field] or "" end
   end
   if not text then error(("no template %q: prompts/%s.md is not there, and none is shipped"):format(name, name), 2) end
   local filled, message = template.render(text, fields, where)

@@ -45,6 +45,9 @@ refused "run --seed x" "--seed"
 refused "run --itterations 3" "--itterations"
 refused "run --set patience" "--set"
 refused "run --set patience=abc" "--set: .*option patience must be a number"
+sed -i.bak 's/^strategy:.*/strategy: {use: hillclimb, options: {patiense: 3}}/' manifest.yaml
+refused "run --set patience=5" "manifest.yaml:[0-9]+: strategy: .*unknown option \"patiense\""
+mv manifest.yaml.bak manifest.yaml
 refused "run --set patiense=3" "--set: .*did you mean \"patience\""
 refused "run /no/such/directory" "/no/such/directory"
 refused "runn" "run"

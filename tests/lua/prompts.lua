@@ -120,4 +120,20 @@ tap.test("a text that is cut to a length has no half character", function()
   tap.equal(markdown.ends_of("löaaaaaaöl", 4), "l\n(10 bytes left out)\nl")
 end)
 
+tap.test("a strategy copied from an older version fills in the fields of its time: what the shipped templates have since is left out",
+  function()
+    local prompt = written
+    for _, name in ipairs { "mutation", "crossover", "migration" } do
+      local fields = {}
+      for _, field in ipairs(prompt.field_names) do fields[field] = "x" end
+      for _, field in ipairs { "explore", "exploit", "scratch", "stuck", "again", "families", "lessons", "foreclosed", "untried" } do
+        fields[field] = ""
+      end
+      local text = prompt.render({ project = {} }, name, fields)
+      assert(not text:find "{{", text)
+      fields.again = nil
+      tap.raises("no field {{again}}", prompt.render, { project = {} }, name, fields)
+    end
+  end)
+
 tap.done()

@@ -191,7 +191,8 @@ function project.write(args)
     repo:close()
     return 2, other
   end
-  local free, taken = starter.check_free(args.dir, { { name = "manifest.yaml" } }, args.force)
+  local over = { { name = "manifest.yaml" }, args.force and { name = "program.md" } or nil }
+  local free, taken = starter.check_free(args.dir, over, args.force)
   if not free then
     repo:close()
     return 2, taken .. "; `apsis setup` checks the manifest that is there"

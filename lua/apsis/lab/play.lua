@@ -1,6 +1,6 @@
 -- play: a world played through with a strategy, and its decisions again, hook by hook: what `apsis debug --world` steps
 -- through. The strategy's file is read again each time it is played, so that a change of the file is seen.
-local again = require "apsis.lab.check.again"
+local again = require "apsis.lab.again"
 local campaign = require "apsis.lab.campaign"
 local common = require "apsis.cli.common"
 local definition = require "apsis.lab.definition"

@@ -67,7 +67,16 @@ local function written_out(word)
   return word and home.expand(word)
 end
 
--- true | nil, why. A script with mode generated need not exist: an earlier command makes it.
+-- Whether an earlier command makes a file, which need not be there before: one with mode generated, or one that is kept
+-- between the commands.
+local function is_made(self, path)
+  for _, pattern in ipairs(self.manifest.verification.keep or {}) do
+    if fs.glob_match(pattern, path) then return true end
+  end
+  return self.world ~= nil and self.world.scope:mode(path) == "generated"
+end
+
+-- true | nil, why.
 local function has_script(self, run, cwd)
   local script = written_out(programs.script_of(run))
   if not script then return true end
@@ -76,7 +85,7 @@ local function has_script(self, run, cwd)
     return nil, ("%s is not found"):format(script)
   end
   local path = plain_path((cwd or ".") .. "/" .. script)
-  if self.world and self.world.scope:mode(path) == "generated" then return true end
+  if is_made(self, path) then return true end
   local missing = self.world and programs.uncommitted(self.world, path)
   if missing then return nil, missing end
   if exists(self, path) then return true end
@@ -88,15 +97,17 @@ local function runnable(self, dir, word)
   local absolute = word:sub(1, 1) == "/"
   local path = absolute and word or dir .. "/" .. word
   local stat = fs.stat(path)
-  if not stat then return nil, ("%s is not found in the project%s"):format(word, absolute and ""
-    or nearest(self, plain_path(path:sub(#self.dir + 2)))) end
+  local inside = not absolute and plain_path(path:sub(#self.dir + 2))
+  if inside and is_made(self, inside) then return true end
+  if not stat and absolute then return nil, ("%s is not found"):format(word) end
+  if not stat then return nil, ("%s is not found in the project%s"):format(word, nearest(self, inside)) end
   if stat.mode & 73 == 0 then -- 0111
     return nil, ("%s is not executable: chmod +x %s && git add %s, then commit"):format(word, word, word)
   end
   local lacking = programs.not_interpreted(path, word)
   if lacking then return nil, lacking end
   if absolute or not self.world then return true end
-  local missing = programs.uncommitted(self.world, plain_path((dir .. "/" .. word):sub(#self.dir + 2)))
+  local missing = programs.uncommitted(self.world, inside)
   return not missing, missing
 end
 

@@ -26,10 +26,11 @@ local function check_ties(self, strategy)
   return true
 end
 
--- What gave the strategy what the message is about.
+-- What gave the strategy the option that the message names, else the strategy.
 local function origin(self, message)
+  local named = message:match 'unknown option "([^"]*)"' or message:match "option ([%w_]+) must be"
   for key in pairs(self.set or {}) do
-    if message:find("%f[%w_]" .. key .. "%f[^%w_]") then return "--set" end
+    if key == named or not named and message:find("option.*%f[%w_]" .. key .. "%f[^%w_]") then return "--set" end
   end
   return self.strategy_from or self.manifest.where "strategy" .. ": strategy"
 end

@@ -224,9 +224,9 @@ local function check_ready(self, at, stand_in)
       baseline.metric, baseline.direction, metric.name, self.engine.metric.direction), 2
   end
   local ok, message, code = evaluator.check(self.world, baseline, self.engine.history)
-  if not ok then -- one that has changed may just be missing
-    local there, missing, why = checks.verifier(self)
-    return nil, there and message or missing, there and code or why
+  if not ok then -- a command that has changed may just be misspelt
+    local there, missing = checks.verifier(self)
+    return nil, there and message or missing .. "\n" .. message, code
   end
   ok, message, code = agreed("before_run", self, at)
   if not ok then return nil, message, code end

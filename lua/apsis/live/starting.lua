@@ -115,14 +115,16 @@ function starting:note_head(baseline)
   local is_read = read_from_disk(self)
   local changed, lacking, moved = {}, {}, baseline and baseline.commit ~= self.head
   local best = moved and self.history and self.history.best or baseline -- what of it was applied is not lacking
-  for _, change in ipairs(moved and self.repo:changes(best.commit, self.head) or {}) do lacking[change.path] = true end
-  for _, change in ipairs(moved and self.repo:changes(baseline.commit, self.head) or {}) do
+  local own = moved and self.repo:changes(baseline.commit, self.head) or {}
+  local from_best = moved and self.repo:changes(best.commit, self.head)
+  for _, change in ipairs(from_best or own) do lacking[change.path] = true end
+  for _, change in ipairs(own) do
     local path = self:project_path(change.path)
     if path and lacking[change.path] and not is_read(path) then changed[#changed + 1] = path end
   end
   if #changed > 0 then
-    self:log("warn", ("HEAD has moved since the baseline: candidates do not have its changes of %s%s; "
-      .. "`apsis baseline --again` starts again from HEAD, without the candidates that were found so far"):format(
+    self:log("warn", ("HEAD has moved since the baseline and differs from the best in %s%s: candidates go on from the "
+      .. "best; `apsis baseline --again` starts again from HEAD, without the candidates that were found so far"):format(
       table.concat(changed, ", ", 1, math.min(3, #changed)), #changed > 3 and ", ..." or ""))
   end
   local paths, count = self.repo:dirty()

@@ -64,8 +64,9 @@ test("a baseline that was measured again is not the next parent unless it is the
   local run, learn, plan = alone(plain)
   learn(1)
   local best = learn(5, { outcome = "kept" })
+  learn(2)
   learn(1, { outcome = "baseline" })
-  equal({ run.memory.top.id, plan().parents[1].id, run.memory.since }, { best.id, best.id, 0 })
+  equal({ run.memory.top.id, plan().parents[1].id, run.memory.since }, { best.id, best.id, 1 })
 end)
 
 test("a candidate that crashed, was stopped or is worse is no parent", function()

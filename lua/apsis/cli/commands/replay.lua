@@ -112,7 +112,8 @@ local function check(self, args, recording)
   if #differing == 0 then return 0 end
   local text = table.concat(differing, "\n", 1, math.min(SHOWN, #differing))
   if #differing > SHOWN then text = text .. ("\nand %d more"):format(#differing - SHOWN) end
-  return 5, text .. "\n(the strategy's file or its options may be others than when they were recorded)"
+  return 5, text .. "\n(the strategy or its options may have changed since, or another version of apsis "
+    .. "recorded the run)"
 end
 
 -- ---- --at ----

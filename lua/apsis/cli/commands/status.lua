@@ -35,7 +35,7 @@ local function print_text(self, facts, at)
       or nil },
     { "branch", facts.branch_left ~= json.null and ("%s does not have the best: %s"):format(facts.branch,
       show.line(facts.branch_left, 200)) or nil },
-    { "uncommitted", dirty ~= json.null and ("%d, for instance %s; candidates start from HEAD"):format(dirty.count,
+    { "uncommitted", dirty ~= json.null and ("%d, for instance %s; not in any candidate"):format(dirty.count,
       show.line(dirty.first)) or nil },
     { "paused", facts.paused and not facts.running and ("yes; `apsis resume%s` goes on"):format(at) or nil },
     { "note", self.remark },

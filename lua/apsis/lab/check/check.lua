@@ -1,7 +1,7 @@
 -- check: `apsis strategies --check`: runs a strategy in short trials on two worlds with one worker and with four,
 -- through the lab's engine, and reports what its author has got wrong, each fault with its line and a remedy. Prints
 -- nothing.
-local again = require "apsis.lab.check.again"
+local again = require "apsis.lab.again"
 local campaign = require "apsis.lab.campaign"
 local definition = require "apsis.lab.definition"
 local faults = require "apsis.lab.check.faults"
