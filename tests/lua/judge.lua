@@ -1,4 +1,4 @@
--- the engine's judge and objections (lua/apsis/core/README.md): what the core asks of them, and when, without the room that brings them.
+-- the engine's judge and objections (lua/apsis/core/DETAILS.md): what the core asks of them, and when, without the room that brings them.
 local direction = require "apsis.direction"
 local fake = require "fake"
 local history = require "apsis.core.history"

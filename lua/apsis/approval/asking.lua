@@ -1,4 +1,4 @@
--- asking: the engine's `hold` (core/README.md): which candidates a person is asked about, what the answers are, and
+-- asking: the engine's `hold` (core/DETAILS.md): which candidates a person is asked about, what the answers are, and
 -- what happens when nobody answers. An answer is a text: keep or reject, and after that the reason.
 local held = require "apsis.live.held"
 local line = require "apsis.core.line"

@@ -27,7 +27,7 @@ local function add_afterthought(fields, said)
   end
 end
 
--- DECIDE. What would be kept is put to engine.last_word if a room or the world has set it (README.md, "The last word").
+-- DECIDE. What would be kept is put to engine.last_word, if a room or the world has set it (see DETAILS.md).
 local function decided(engine, slot)
   local last_word = not slot.held and engine.last_word and engine:last_word(slot, experiment.steps)
   while true do

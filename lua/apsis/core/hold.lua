@@ -1,4 +1,4 @@
--- hold: a candidate that would be kept waits for an answer from outside the loop (README.md, "The hold"). It is put
+-- hold: a candidate that would be kept waits for an answer from outside the loop (DETAILS.md, "The hold"). It is put
 -- aside: its number and its budget are taken, no worker is, and it has no line, so that it is neither parent nor best.
 -- What the line will hold is kept by the world, so that a restart goes on waiting and measures nothing again.
 local candidates = require "apsis.core.candidate"

@@ -1,6 +1,6 @@
 -- rooms: finds what a feature room adds. A room is a folder lua/apsis/ROOM; its commands are the files
 -- ROOM/commands/NAME.lua, and ROOM/room.lua returns its hooks, functions by name. The core and the command line ask for
--- hooks by name and never name a room, so that a room can be removed whole. lua/apsis/core/README.md lists the hooks.
+-- hooks by name and never name a room, so that a room can be removed whole. lua/apsis/core/DETAILS.md lists the hooks.
 local shipped = require "apsis.core.shipped"
 
 local rooms = {}

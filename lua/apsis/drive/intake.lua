@@ -1,6 +1,6 @@
 -- intake: hands to the loop what is in the inbox. Any run that holds the lock does this between its own experiments;
 -- one that a driving agent started takes nothing else, and ends when nothing is left to do. A request is closed after
--- its journal line is written. The engine's `intake` (see core/README.md).
+-- its journal line is written. The engine's `intake` (see core/DETAILS.md).
 local experiment = require "apsis.core.experiment"
 local fs = require "apsis.fs"
 local held = require "apsis.live.held"

@@ -1,4 +1,4 @@
--- room: the hooks of scoring by domains (listed in lua/apsis/core/README.md). Each loads its part at first use.
+-- room: the hooks of scoring by domains (listed in lua/apsis/core/DETAILS.md). Each loads its part at first use.
 local room = {}
 
 local function components(manifest)

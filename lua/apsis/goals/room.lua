@@ -1,4 +1,4 @@
--- room: the hooks of standing goals (lua/apsis/core/README.md lists them). Each loads its part at first use, so an
+-- room: the hooks of standing goals (lua/apsis/core/DETAILS.md lists them). Each loads its part at first use, so an
 -- ordinary project loads none.
 local room = {}
 

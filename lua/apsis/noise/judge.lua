@@ -1,4 +1,4 @@
--- judge: acceptance under noise within the loop, the engine's judge (core/README.md): requests measurements of the
+-- judge: acceptance under noise within the loop, the engine's judge (core/DETAILS.md): requests measurements of the
 -- candidate and the best as apsis.acceptance asks, records the noise in each line that it judged, so that a fold
 -- restores it, and has the gain measured again at the end of a run. Decides nothing itself. Installed by room.lua.
 local acceptance = require "apsis.acceptance"
