@@ -1,6 +1,5 @@
 -- page: the screen of `apsis watch` with what waits for approval, and its key: it opens the screen; there, and on the
 -- screen of a candidate that waits, it asks about that candidate. What has no answer yet comes first.
-local approve = require "apsis.approval.commands.approve"
 local held = require "apsis.live.held"
 local show = require "apsis.cli.table"
 
@@ -33,7 +32,7 @@ local function ask(app, one)
   app:ask(label, function(text)
     local word, reason = text:match "^%s*([yYnN])%a*%s*(.-)%s*$"
     if not word then return app:say "neither y nor n: nothing is answered" end
-    app:command(approve, { id = fields.candidate, reject = word:lower() == "n", later = true,
+    app:command("approve", { id = fields.candidate, reject = word:lower() == "n", later = true,
       reason = reason ~= "" and reason or nil })
   end)
 end

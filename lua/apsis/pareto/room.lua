@@ -34,7 +34,7 @@ function room.advice(session)
   return { repo and require("apsis.pareto.branches").in_the_way(repo, session.manifest.branch) }
 end
 
--- What metrics that were measured outside any loop are worth alone; nil before there is a baseline.
+-- The value by themselves of metrics that were measured outside a run; nil before there is a baseline.
 local function own_value(world, metrics)
   local parts = world.manifest.metric.pareto
   return parts and require("apsis.pareto.front").new(world, parts):alone(metrics) or nil

@@ -40,7 +40,7 @@ local function ask(app)
   app:ask(("skip which experiment (%s), and why: "):format(which), function(text)
     local number, reason = text:match "^%s*c?(%d+)%s*(.-)%s*$"
     if not number then return app:say "no number: nothing is skipped" end
-    app:command(require "apsis.skip.commands.skip", { experiment = number, reason = reason })
+    app:command("skip", { experiment = number, reason = reason })
   end)
 end
 

@@ -93,14 +93,12 @@ end
 
 -- ---- keys ----
 
--- What a command (a module) answers, in the last row.
-function App:command(command, args)
+-- What a command answers, in the last row.
+function App:command(name, args)
   args.dir, args.directory = self.view.dir, self.view.dir or "."
-  self:say((captured(command.run, args):gsub("\n+$", "")))
+  self:say((captured(require(rooms.commands()[name]).run, args):gsub("\n+$", "")))
   self.due = 0
 end
-
-local function command(self, name, args) self:command(require("apsis.cli.commands." .. name), args) end
 
 local function ask_key(self, key)
   local asked = self.asked
@@ -116,7 +114,7 @@ end
 
 local function direct(self)
   self:ask("note for the next prompts: ", function(text)
-    if text:find "%S" then command(self, "direct", { message = text }) end
+    if text:find "%S" then self:command("direct", { message = text }) end
   end)
 end
 
@@ -128,7 +126,7 @@ local actions = {
   q = back,
   ["?"] = function(self) if self:front() ~= help then self:open(help) end end,
   ["ctrl-l"] = function(self) self.screen:forget() end,
-  p = function(self) command(self, self.view.facts.paused and "resume" or "pause", {}) end,
+  p = function(self) self:command(self.view.facts.paused and "resume" or "pause", {}) end,
   d = direct,
   m = again.begin,
   tab = function(self) self.place, self.above = self.place % #self.pages + 1, {} end,
