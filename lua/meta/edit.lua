@@ -40,8 +40,8 @@ local edit = {}
 ---@return string? code
 function edit.parse(answer, files, options) end
 
---- The answer without the thoughts that a model wrote before it (`<think>`, `<thinking>`, also without the opening tag);
---- all of it if they do not end.
+--- The answer without the thoughts that a model wrote before it (`<think>`, `<thinking>`, also without the opening
+--- tag); all of it if they do not end.
 ---@param answer string
 ---@return string
 function edit.without_thoughts(answer) end

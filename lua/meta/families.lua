@@ -3,8 +3,8 @@
 
 local families = {}
 
---- The names of islands and, by name, what each is, from an option: "NAME", "NAME: what it is" or { NAME = what it is }.
---- nil and what is wrong.
+--- The names of islands and, by name, what each is, from an option: "NAME", "NAME: what it is" or { NAME =
+--- what it is }. nil and what is wrong.
 ---@param given (string|table<string, string>)[]
 ---@return string[]?
 ---@return table<string, string>|string
@@ -41,8 +41,8 @@ function families.placed(answer, given, aimed) end
 --- Where the version that is asked for goes and where its parents live, for a model: lines of text. "" with a single
 --- island.
 ---@param given { notes: table, names: string[], about: table<string, string>, count: integer,
---- features: apsis.features.Feature[], aimed: boolean? } notes: the proposal's; names: of the islands, empty if they have
---- numbers; aimed: the version must be of that family
+--- features: apsis.features.Feature[], aimed: boolean? } notes: the proposal's; names: of the islands, empty if they
+--- have numbers; aimed: the version must be of that family
 ---@return string
 function families.place(given) end
 

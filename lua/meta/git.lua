@@ -5,8 +5,8 @@
 --
 -- Ids are 40 hex digits; a `rev` is any revision git knows ("HEAD~2", "main^{tree}", an id). Paths are raw bytes,
 -- '/'-separated, relative to the repository's root. If the repository refuses: nil, "CODE: message", "CODE". The codes
--- below have a meaning; any function may also return EGIT, ENOMEM or an errno's name. ETORN: a ref's file names no commit;
--- the message has the remedy. Wrong types, unknown option keys and closed handles raise.
+-- below have a meaning; any function may also return EGIT, ENOMEM or an errno's name. ETORN: a ref's file names no
+-- commit; the message has the remedy. Wrong types, unknown option keys and closed handles raise.
 
 ---@class apsis.git
 local git = {}
@@ -204,8 +204,8 @@ function repo:checked_out(branch) end
 
 ---Writes a commit, fsynced. The committer is $GIT_COMMITTER_NAME and $GIT_COMMITTER_EMAIL, else user.name and
 ---user.email of the repository's configuration, else of ~/.gitconfig, else of $XDG_CONFIG_HOME/git/config (of
----$GIT_CONFIG_GLOBAL in place of both, if it is set), else $EMAIL, else apsis <apsis@localhost>; the author is the same,
----after $GIT_AUTHOR_NAME and $GIT_AUTHOR_EMAIL. The same spec with the same time gives the same commit.
+---$GIT_CONFIG_GLOBAL in place of both, if it is set), else $EMAIL, else apsis <apsis@localhost>; the author is the
+---same, after $GIT_AUTHOR_NAME and $GIT_AUTHOR_EMAIL. The same spec with the same time gives the same commit.
 ---@param spec apsis.git.CommitSpec
 ---@return string? id
 ---@return string? message

@@ -51,8 +51,8 @@ function merging.contested(rng, metric, one, two, count) end
 ---@field overlap integer how many items both must have
 
 --- A merge of two ids of which none descends from the other, by a common ancestor that is better than neither; nil if
---- 100 draws find none. `edits`: see merging.edits; `marks`: what to remember as tried; `items`: by which items (at most
---- 5) to compare it with its parents.
+--- 100 draws find none. `edits`: see merging.edits; `marks`: what to remember as tried; `items`: by which items (at
+--- most 5) to compare it with its parents.
 ---@param spec apsis.merging.Spec
 ---@return {one: string, two: string, edits: table<string, string|false>?, marks: string[], items: string[]}?
 function merging.propose(spec) end

@@ -1,8 +1,8 @@
 ---@meta apsis.model_bandit
 -- Which model to ask next, by how much its answers improved on their parents, and by what they cost: the asymmetric UCB
--- of ShinkaEvolve (Lange et al., ShinkaEvolve: Towards Open-Ended and Sample-Efficient Program Evolution, 2025) with its
--- defaults: a reward exp(gain) - 1 that fades by 0.95 with each result, an exploration of 0.2 for those that are not
--- the best, and half of the score for being cheap.
+-- of ShinkaEvolve (Lange et al., ShinkaEvolve: Towards Open-Ended and Sample-Efficient Program Evolution, 2025) with
+-- its defaults: a reward exp(gain) - 1 that fades by 0.95 with each result, an exploration of 0.2 for those that are
+-- not the best, and half of the score for being cheap.
 
 local model_bandit = {}
 

@@ -5,8 +5,8 @@
 
 local pareto = {}
 
---- Whether `a` is at least as good as `b` in every metric and better in one, whatever their epsilons. A missing value is
---- never better and never beaten.
+--- Whether `a` is at least as good as `b` in every metric and better in one, whatever their epsilons. A missing value
+--- is never better and never beaten.
 ---@param metrics apsis.direction.Metric[]
 ---@param a { metrics: table<string, number> }
 ---@param b { metrics: table<string, number> }

@@ -62,8 +62,8 @@ function prompt.budget(run) end
 ---@return string
 function prompt.sources(record) end
 
---- Whether a model's answer has room for a candidate's writable files, whole (run.project.answer_bytes). If not, ask for
---- SEARCH/REPLACE blocks.
+--- Whether a model's answer has room for a candidate's writable files, whole (run.project.answer_bytes). If not, ask
+--- for SEARCH/REPLACE blocks.
 ---@param run apsis.Run
 ---@param record apsis.Candidate
 ---@return boolean
@@ -104,11 +104,11 @@ prompt.field_names = {}
 ---  - answer: how to answer; without it a chat model must guess
 ---
 --- strategies/openevolve.lua adds, for the shipped templates: explore, exploit, scratch ("yes" or "", one of the
---- three), stuck (a sentence after many rejections), again (what was wrong with the last answer), place (the island that
---- the version goes to), families (names to choose from), lessons, foreclosed and untried (lists).
+--- three), stuck (a sentence after many rejections), again (what was wrong with the last answer), place (the island
+--- that the version goes to), families (names to choose from), lessons, foreclosed and untried (lists).
 ---@param run apsis.Run
 ---@param proposal apsis.Proposal
----@param form? "diff"|"rewrite"|"either" how to answer; default: the proposal's `answer`, or the manifest's prompt.answer
+---@param form? "diff"|"rewrite"|"either" how to answer; default: the proposal's `answer` or prompt.answer
 ---@return table<string, string>
 function prompt.fields(run, proposal, form) end
 

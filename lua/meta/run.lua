@@ -15,7 +15,7 @@
 ---@field climbs? boolean default true
 ---false: its accept does not ask for run.tie_breaker, so a manifest with metric.tie_breaker is refused.
 ---@field breaks_ties? boolean default true
----@field init? fun(run: apsis.Run) sets up run.memory; once, and again for a fold of the journal or a baseline measured in another way
+---@field init? fun(run: apsis.Run) sets up run.memory: once, and again for a fold or a baseline measured in another way
 ---When a worker is free; a list is a group of at most run.free that is accepted together; nil waits until one finishes.
 ---@field plan? fun(run: apsis.Run): apsis.Proposal|apsis.Proposal[]|nil
 ---The question for a provider: text, or messages {role, content}.
@@ -36,22 +36,22 @@
 --- With metric.pareto in the manifest, these mean: a candidate's `value` is the hypervolume of the front with it, if it
 --- joins, else its own; higher is better. `run.best` is the newest candidate that joined, `run.since_best` counts from
 --- there, and the target is a hypervolume. `run.metric:better(candidate, run.best)` in accept is whether the candidate
---- joins the front: no member is at least as good in every metric, by their epsilons (`candidate.confirmed` is the same);
---- it never ties. All else that run.metric compares is compared by values, and `run.metrics.NAME` compares one metric.
---- Candidates are not measured again: `"measure"` in accept and in a proposal is refused.
+--- joins the front: no member is at least as good in every metric, by their epsilons (`candidate.confirmed` is the
+--- same); it never ties. All else that run.metric compares is compared by values, and `run.metrics.NAME` compares one
+--- metric. Candidates are not measured again: `"measure"` in accept and in a proposal is refused.
 ---@class apsis.Run
 ---@field metric apsis.direction.Metric compares: better, tied, delta, gain, reached, best_of, sort
 ---The same for secondary metrics with a direction in the manifest.
 ---@field metrics table<string, apsis.direction.Metric>
 ---@field best apsis.Candidate the kept candidate with the best value now
 ---@field current apsis.Candidate the newest kept
----With metric.pareto: the kept candidates that no other kept one equals or beats in every metric, oldest first; else the
----best alone.
+---With metric.pareto: the kept candidates that no other kept one equals or beats in every metric, oldest first; else
+---the best alone.
 ---@field front apsis.Candidate[]
 ---@field baseline apsis.Candidate
 ---@field history apsis.Candidate[] every journal line, oldest first; read again from the journal on demand
 ---@field pending apsis.Proposal[] in flight, each with its `experiment`
----@field free integer experiments that may start now: free workers, of which `execution.proposals` may wait for the provider
+---@field free integer experiments that may start now (of these, `execution.proposals` may wait for the provider)
 ---@field experiment integer the number being planned, or of the candidate in hand
 ---@field since_kept integer experiments of this run since the last kept one; failures of the provider are not counted
 ---@field since_best integer the same since the last new best
@@ -107,8 +107,8 @@
 ---@field confirmed boolean?
 ---@field trace {id: string, value: number?}[]? what accept or a measure proposal measured, in order; in accept: so far
 ---@field acceptance table? the journal's: { verdict, why, state }, and of the final comparison { gain, final, state }
----What was answered to the question whether to keep it (the manifest's approval), and when it was asked and answered, in
----seconds since 1970.
+---What was answered to the question whether to keep it (the manifest's approval), and when it was asked and answered,
+---in seconds since 1970.
 ---@field approval {answer: "keep"|"reject", by: "person"|"timeout", reason: string?, asked: number, answered: number}?
 ---How the project's gate ended, if it ran. exhausted: no attempts (or budget) left; stuck: the same failure again;
 ---signature: what failed.

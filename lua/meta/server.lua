@@ -16,7 +16,7 @@ local server = {}
 ---@field headers table<string, string> by lower-case name; of a repeated one the last
 ---@field body? string nil: it was larger than 64 KiB
 
----A server. A waitable handle (see apsis.wait): done when a request can be taken. Close it; garbage collection also does.
+---A server. A waitable handle (see apsis.wait): done when a request can be taken. Close it; or garbage collection does.
 ---@class apsis.server.Server
 local handle = {}
 
@@ -47,7 +47,7 @@ function handle:answer(id, status, headers, body) end
 ---Adds to a stream. A client that has gone is noticed some time after something was sent.
 ---@param id integer
 ---@param text string
----@return true? sent nil: "ENOENT" (its client has gone), "EFULL" (its client does not read; the stream is ended), "ENOMEM"
+---@return true? sent nil: "ENOENT" (its client has gone), "EFULL" (its client does not read; the stream ends), "ENOMEM"
 ---@return string? message
 ---@return string? code
 function handle:send(id, text) end

@@ -58,8 +58,8 @@ function stats.iqr(list) end
 function stats.ecdf(list, total) end
 
 --- Expected running time to a target: the evaluations that all runs spent, up to the hit if there was one, divided
---- by the number of hits. Infinite without a hit, nil without a run. (Hansen, Auger, Finck and Ros, "Real-Parameter Black-Box Optimization
---- Benchmarking 2010: Experimental Setup", as in COCO.)
+--- by the number of hits. Infinite without a hit, nil without a run. (Hansen, Auger, Finck and Ros, "Real-Parameter
+--- Black-Box Optimization Benchmarking 2010: Experimental Setup", as in COCO.)
 ---`hits`: for each run the evaluation at which it reached the target; nil or false if it did not.
 ---@param hits (integer|false|nil)[]
 ---@param evaluations integer[] for each run what it spent

@@ -1,5 +1,6 @@
 // comparisons: pairs of strategies as intervals: of the mean difference of their final best, positive if the first is
-// better, or of the ratio of their evaluations, below 1 if the first is faster. The leader comes first. The word "better" only comes from the data's verdict.
+// better, or of the ratio of their evaluations, below 1 if the first is faster. The leader comes first.
+// The word "better" only comes from the data's verdict.
 
 const MEASURES = { best: "final best" };
 const measureOf = one => one.measure === "time" ? `${unit} to ${percent(one.way)} of the way` : one.measure;
@@ -103,9 +104,9 @@ function overall(data, id, heading) {
     const [who, verdict, ratio, p, picture] = comparisonRow(one, x, new Set());
     return [who, verdict, ratio, p, `${number(one.faster)} of ${number(one.worlds)}`, number(one.slower), picture];
   });
-  const note = `The ${unit} of the first over those of the second, to 50, 90 and 100 % of the way, the geometric mean of `
-    + "all worlds; below 1 the first is faster. The interval speaks of other worlds like these. Faster, slower: on how "
-    + "many worlds that is shown at some target. With fewer than 5 worlds there is no verdict.";
+  const note = `The ${unit} of the first over those of the second, to 50, 90 and 100 % of the way, the geometric mean `
+    + "of all worlds; below 1 the first is faster. The interval speaks of other worlds like these. "
+    + "Faster, slower: on how many worlds that is shown at some target. With fewer than 5 worlds there is no verdict.";
   return el("section", { id }, el(heading, {}, "Over all worlds"), el("p", {}, note),
     rows.length ? table("Over all worlds", head, rows, { cards: true }) : null, test ? friedman(test) : null);
 }

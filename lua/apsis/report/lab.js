@@ -1,4 +1,5 @@
-// lab: the page of a campaign, or of recorded runs: for each world a table, the best so far, runtimes, operators, occupancy, comparisons.
+// lab: the page of a campaign, or of recorded runs: for each world a table, the best so far, runtimes, operators,
+// occupancy, comparisons.
 
 const WORDS = { higher: "higher is better", lower: "lower is better" };
 
@@ -256,7 +257,8 @@ function overviewCell(data, world, strategy) {
   if (count.better) said.push(`better than ${count.better}`);
   if (count.worse) said.push(`worse than ${count.worse}`);
   const ended = endedOf(data, world, strategy);
-  const none = data.against && data.against !== strategy ? `no difference to ${clean(data.against)} shown` : "no difference shown";
+  const none = data.against && data.against !== strategy 
+    ? `no difference to ${clean(data.against)} shown` : "no difference shown";
   return { className: count.better && !count.worse ? "leads" : "", node: el("span", {}, short(row.median),
     el("small", {}, said.join(", ") || (strategies_(data) > 1 ? none : "")),
     ended ? el("small", { class: "early" }, endedText(ended)) : null) };
@@ -328,7 +330,8 @@ const TERMS = [
   [
     "AOCC",
     "the share of 51 targets that were reached, on average over the budget and all runs: 1 if all were at once. "
-    + "Targets lie on the way from a seed's baseline to its target, evenly by the logarithm of what is left, down to 1 %."
+    + "Targets lie on the way from a seed's baseline to its target, evenly by the logarithm of what is left, "
+    + "down to 1 %."
   ],
   [ "kept", "the share of experiments whose candidate the strategy kept." ],
   [ "false bests", "new bests that were truly no better than the one before, mean of the runs." ],

@@ -1,4 +1,5 @@
-// index: keeps the page of all projects up to date: its server sends the rows again when one has changed. The focus stays.
+// index: keeps the page of all projects up to date: its server sends the rows again when one has changed. The focus
+// stays.
 
 function takeRows(event) {
   const focus = document.activeElement.dataset.key;

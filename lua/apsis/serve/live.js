@@ -140,7 +140,8 @@ function addLine(data, line) {
 function takeLines(event) {
   const { from, lines } = JSON.parse(event.data), data = shown.data, have = lineCount();
   const [of, to] = event.lastEventId.split("-");
-  if (of !== generation() || from > have || !data.columns.number || data.columns.number.length > MOST_POINTS) return takeAll();
+  const many = !data.columns.number || data.columns.number.length > MOST_POINTS;
+  if (of !== generation() || from > have || many) return takeAll();
   if (Number(to) <= have) return;
   for (const line of lines.slice(have - from)) addLine(data, line);
   data.live.at = event.lastEventId;
@@ -150,7 +151,8 @@ function takeLines(event) {
 function takeFacts(event) {
   const facts = JSON.parse(event.data), before = shown.data.best && shown.data.best.id;
   for (const key of Object.keys(facts)) if (key !== "now") shown.data[key] = facts[key];
-  showNow(facts.now, facts.best && facts.best.id !== before ? `new best ${amount(shown.data, facts.best.value)}, ${facts.best.id}` : "");
+  showNow(facts.now, facts.best && facts.best.id !== before
+    ? `new best ${amount(shown.data, facts.best.value)}, ${facts.best.id}` : "");
   drawSoon();
 }
 
