@@ -1,5 +1,6 @@
 -- candidate: a version as hooks see it until its line is written: a small table over the engine's own slot, so that
--- what a hook does not ask for is not made, and what it does to what it gets is not journalled.
+-- what a hook does not ask for is not made. What a hook sets in a candidate is not journalled; what it changes within
+-- candidate.proposal or candidate.parents is, as these are the slot's own tables.
 local lines = require "apsis.core.line"
 local records = require "apsis.core.record"
 local slots = require "apsis.core.slot"

@@ -1,4 +1,4 @@
--- clock: the time of day for schedules, state files and time stamps, and the only place that reads and writes dates.
+-- clock: the time of day for schedules, state files and time stamps, and dates read and written for them.
 -- All UTC arithmetic: no time zone, no locale. APSIS_NOW, if set, replaces the time of day. Durations are measured with
 -- apsis.wait.
 local editline = require "apsis.edit.line"

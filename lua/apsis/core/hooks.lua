@@ -1,5 +1,5 @@
--- hooks: calls a strategy's hook under the guard, in the task of its experiment, so that it may wait and cannot run
--- away. A hook that fails is a result: false and the traceback. Called by the rest of core.
+-- hooks: calls a strategy's hook under the guard, in the caller's task, so that it may wait and cannot run away. A hook
+-- that fails is a result: false and the traceback. Called by the rest of core.
 local guard = require "apsis.guard"
 local run = require "apsis.core.run"
 local sandbox = require "apsis.core.sandbox"
@@ -65,7 +65,7 @@ local function part_call(engine, view, name, body, ...)
   return true
 end
 
--- init or learn, of the sub-strategies first: the two that may write run.memory, and may not wait.
+-- init or learn, of the sub-strategies first: the two that may write run.memory. learn may not wait.
 function hooks.remember(engine, view, name, ...)
   for _, part in ipairs(engine.strategy.subs) do
     local body = part.hooks[name]

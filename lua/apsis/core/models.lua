@@ -1,6 +1,6 @@
 -- models: which model a proposal asks: what the journal reports of each (a candidate's gain over its first parent,
 -- failures, cost) folded into a bandit, and a proposal's model filled in if the strategy left it open. The same journal
--- and seed give the same choice. Knows no provider. Called by loop and replay.
+-- and seed give the same choice. Knows no provider. Called by loop, planner and recording.
 local bandit = require "apsis.bandit"
 local random = require "apsis.random"
 

@@ -1,5 +1,5 @@
 -- planner: the task that plans: does again what was in flight at a crash, then asks halt and plan while a worker is
--- free and the target and the budget allow, and starts a task for each experiment.
+-- free and the target and the budget allow, and starts a task for each experiment (with one worker, runs it itself).
 local best_of = require "apsis.core.best_of"
 local conclude = require "apsis.core.conclude"
 local experiment = require "apsis.core.experiment"

@@ -1,4 +1,4 @@
--- proposal: what plan may return, checked; its plain form for disk and journal, and back. Knows no world.
+-- proposal: what plan may return, checked; its short form for the journal. Knows no world.
 local json = require "apsis.json"
 local suggest = require "apsis.suggest"
 

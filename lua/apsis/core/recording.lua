@@ -1,6 +1,6 @@
 -- recording: a journal as what happened when: which lines each plan had folded, what was in flight then, and what a
 -- plan could see beside the journal. Sets an engine to that, so that the strategy's hooks may be called again as they
--- were. Changes nothing on disk. Called by the command replay, by lab/redecide and by the world replay.
+-- were. Changes nothing on disk. Called by the command replay and by lab's redecide, redecide_shown, again and answers.
 local hooks = require "apsis.core.hooks"
 local json = require "apsis.json"
 local past = require "apsis.core.past"

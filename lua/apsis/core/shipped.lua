@@ -1,5 +1,5 @@
 -- shipped: the names of apsis's own files: those in the program and those of the tree that APSIS_HOME names, which may
--- have more. Called by rooms and by those that list strategies, templates and worlds.
+-- have more. Called by rooms and by those that list strategies, templates, worlds and manual pages.
 local fs = require "apsis.fs"
 local host = require "apsis.host"
 

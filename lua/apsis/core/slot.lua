@@ -1,6 +1,6 @@
 -- slot: an experiment in flight, from its plan to its line: the one record that the loop, the world and its providers
 -- hand around and add to. Every field once, with its type, its unit, who writes it and when it is there. Made by
--- planner and experiment.
+-- planner, experiment and hold.
 local slot = {}
 
 -- Each: name, type, who writes it, what it is; `unit` of a number; `measured`: it belongs to what was measured of a
