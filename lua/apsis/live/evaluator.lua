@@ -199,7 +199,7 @@ function evaluator.changed(world, baseline)
     if name then now[key] = digest_of_file(name:sub(1, 1) == "/" and name or world.dir .. "/" .. name) end
     if now[key] ~= digest and (key ~= "files" or now[key]) then
       local files = key == "files" and changed_files(world, baseline)
-      -- Other files count if `files` differs; if a command names another one, that is said already.
+      -- No file has changed, but a command names another one: `verification` is in the list for that.
       local said = key == "files" and not files and now.verification ~= before.verification
       parts[#parts + 1] = not said and (name or files
         or ("%s: %s"):format(world.manifest.where(key == "threshold_of" and "verification" or key), key)) or nil
