@@ -183,6 +183,9 @@ apsis baseline
 is "with that line" "$code" 0
 apsis run --iterations 2
 is "candidates are built, too" "$(field 2 outcome) $(field 2 primary_metric)" "kept 2"
+sed -i 's/sh build\/bench/build\/bench/' manifest.yaml
+apsis setup
+is "setup misses no program that an earlier command makes" "$code" 0
 end_item
 
 item "a manifest of goalseek with three commands, which share a generated file and the folder of the run"
