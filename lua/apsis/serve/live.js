@@ -140,8 +140,8 @@ function addLine(data, line) {
 function takeLines(event) {
   const { from, lines } = JSON.parse(event.data), data = shown.data, have = lineCount();
   const [of, to] = event.lastEventId.split("-");
-  const many = !data.columns.number || data.columns.number.length > MOST_POINTS;
-  if (of !== generation() || from > have || many) return takeAll();
+  if (of !== generation() || from > have || !data.columns.number || data.columns.number.length > MOST_POINTS)
+    return takeAll();
   if (Number(to) <= have) return;
   for (const line of lines.slice(have - from)) addLine(data, line);
   data.live.at = event.lastEventId;

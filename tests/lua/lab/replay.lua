@@ -243,7 +243,7 @@ test("a trial has as many workers as were recorded where none are asked for", fu
   end
 end)
 
-test("one with another number is told of it where the recording cannot be followed, and at its end is not", function()
+test("another number of workers is named as the reason if the recording cannot be followed, not if it ends", function()
   local dir = record(climb, { workers = 4, budget = { iterations = 20 }, world = delayed(2) })
   matches(trial_of(dir, climb, 1).reason, "^the recording cannot be followed from experiment %d+ on: this strategy "
     .. "would have planned .*; it was recorded with 4 workers: %-%-workers 4$")
