@@ -186,6 +186,12 @@ is "candidates are built, too" "$(field 2 outcome) $(field 2 primary_metric)" "k
 sed -i 's/sh build\/bench/build\/bench/' manifest.yaml
 apsis setup
 is "setup misses no program that an earlier command makes" "$code" 0
+mkdir build && echo 'echo METRIC score=1' >build/bench && git add -f build && git commit -qm "one that is there"
+apsis setup
+like "one that is there must be executable" "$code $out" "^5 .*build/bench is not executable: chmod"
+sed -i 's/{name: build, run: sh build.sh}, //; s/run: build\/bench/run: build\/bnech/' manifest.yaml
+apsis setup
+like "no command is earlier than the first" "$code $out" "^5 .*build/bnech is not found in the project; did you mean \"build/bench\""
 end_item
 
 item "a manifest of goalseek with three commands, which share a generated file and the folder of the run"

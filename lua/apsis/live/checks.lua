@@ -67,17 +67,17 @@ local function written_out(word)
   return word and home.expand(word)
 end
 
--- Whether an earlier command makes a file, which need not be there before: one with mode generated, or one that is kept
--- between the commands.
-local function is_made(self, path)
-  for _, pattern in ipairs(self.manifest.verification.keep or {}) do
+-- Whether a command makes a file, which need not be there before: one with mode generated, or, if there are earlier
+-- commands, one that is kept between them.
+local function is_made(self, path, earlier)
+  for _, pattern in ipairs(earlier and self.manifest.verification.keep or {}) do
     if fs.glob_match(pattern, path) then return true end
   end
   return self.world ~= nil and self.world.scope:mode(path) == "generated"
 end
 
 -- true | nil, why.
-local function has_script(self, run, cwd)
+local function has_script(self, run, cwd, earlier)
   local script = written_out(programs.script_of(run))
   if not script then return true end
   if script:sub(1, 1) == "/" then
@@ -85,20 +85,19 @@ local function has_script(self, run, cwd)
     return nil, ("%s is not found"):format(script)
   end
   local path = plain_path((cwd or ".") .. "/" .. script)
-  if is_made(self, path) then return true end
   local missing = self.world and programs.uncommitted(self.world, path)
+  if not missing and exists(self, path) or is_made(self, path, earlier) then return true end
   if missing then return nil, missing end
-  if exists(self, path) then return true end
   return nil, ("%s is not found in the project%s"):format(path, nearest(self, path))
 end
 
 -- A command given as a path, relative to its folder. true | nil, why.
-local function runnable(self, dir, word)
+local function runnable(self, dir, word, earlier)
   local absolute = word:sub(1, 1) == "/"
   local path = absolute and word or dir .. "/" .. word
   local stat = fs.stat(path)
   local inside = not absolute and plain_path(path:sub(#self.dir + 2))
-  if inside and is_made(self, inside) then return true end
+  if not stat and inside and is_made(self, inside, earlier) then return true end
   if not stat and absolute then return nil, ("%s is not found"):format(word) end
   if not stat then return nil, ("%s is not found in the project%s"):format(word, nearest(self, inside)) end
   if stat.mode & 73 == 0 then -- 0111
@@ -108,23 +107,24 @@ local function runnable(self, dir, word)
   if lacking then return nil, lacking end
   if absolute or not self.world then return true end
   local missing = programs.uncommitted(self.world, inside)
+  if missing and is_made(self, inside, earlier) then return true end
   return not missing, missing
 end
 
 -- true | nil, why. Looks for the program as the command would: apsis's folder first, from the command's folder.
-local function findable(self, run, cwd)
+local function findable(self, run, cwd, earlier)
   local word = written_out(first_word(run))
   if not word then return true end
   local dir = self.dir .. (cwd and cwd ~= "." and "/" .. cwd or "")
-  if word:find("/") then return runnable(self, dir, word) end
+  if word:find("/") then return runnable(self, dir, word, earlier) end
   return programs.in_path(dir, word)
 end
 
--- Whether a command's program and its script are there. true | nil, why.
-local function can_run(self, run, cwd)
+-- Whether a command's program and its script are there. earlier: other commands run before it. true | nil, why.
+local function can_run(self, run, cwd, earlier)
   run = programs.behind_cd(self.dir, run, cwd)
-  local ok, message = findable(self, run, cwd)
-  if ok then ok, message = has_script(self, run, cwd) end
+  local ok, message = findable(self, run, cwd, earlier)
+  if ok then ok, message = has_script(self, run, cwd, earlier) end
   return ok, message
 end
 
@@ -204,9 +204,9 @@ end
 
 function checks.verifier(self)
   local missing = {}
-  for _, one in ipairs(measuring(self.manifest)) do
+  for index, one in ipairs(measuring(self.manifest)) do
     local command, key = one[1], one[2]
-    local ok, message = can_run(self, command.run, command.cwd)
+    local ok, message = can_run(self, command.run, command.cwd, index > 1)
     if not ok then missing[#missing + 1] = ("%s: %s: %s"):format(self.manifest.where(key), key, message) end
   end
   missing[#missing + 1] = no_case(self)

@@ -257,7 +257,7 @@ function overviewCell(data, world, strategy) {
   if (count.better) said.push(`better than ${count.better}`);
   if (count.worse) said.push(`worse than ${count.worse}`);
   const ended = endedOf(data, world, strategy);
-  const none = data.against && data.against !== strategy 
+  const none = data.against && data.against !== strategy
     ? `no difference to ${clean(data.against)} shown` : "no difference shown";
   return { className: count.better && !count.worse ? "leads" : "", node: el("span", {}, short(row.median),
     el("small", {}, said.join(", ") || (strategies_(data) > 1 ? none : "")),
